@@ -1,0 +1,30 @@
+# setup  make .venv from the lock file        demo   a synthetic campaign, end to end
+# test   every test                           lint   ruff and sqlfluff
+# bench  speed beside what one would use instead
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: setup demo test lint bench
+setup: .venv/.locked
+demo test lint bench: setup
+
+.venv/.locked: requirements.lock pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(0 if (3, 11) <= sys.version_info < (3, 14) else "Seamline needs Python 3.11 to 3.13; name one: make PYTHON=python3.12 setup")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch $@
+
+demo:
+	$(BIN)/seamline demo
+
+test:
+	$(BIN)/python -m pytest
+
+lint:
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/sqlfluff lint models tests --processes 2
+
+bench:
+	$(BIN)/python -m tests.bench

@@ -1,0 +1,167 @@
+"""What every reader shares: find out which sources are new, land those in parallel, say what happened."""
+
+import hashlib
+import multiprocessing
+import os
+import sys
+from collections.abc import Callable, Iterable
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+from ingest.landing import QUARANTINE, Batches, Source, forget, land, landed
+from warehouse.console import progress, warn
+from warehouse.errors import SourceError
+from warehouse.home import Home
+from warehouse.names import file_stem, short_digest
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+READER_VERSION = "1"
+"""Part of every digest: raising it makes the next ingest read every source again."""
+
+
+@dataclass
+class Outcome:
+    """What one `seamline ingest` did. Counts are sources; `rows` counts landed rows by table."""
+
+    kind: str
+    landed: int = 0
+    unchanged: int = 0
+    copies: int = 0
+    rows: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def quarantined(self) -> int:
+        return self.rows.get(QUARANTINE, 0)
+
+    def line(self) -> str:
+        parts = [f"{self.landed} landed", f"{self.unchanged} unchanged"]
+        if self.copies:
+            parts.append(f"{self.copies} copies of a landed source")
+        text = f"{self.kind}: " + ", ".join(parts)
+        rows = {t: n for t, n in self.rows.items() if t not in (QUARANTINE, "landed_sources")}
+        return text + "".join(f"\n  {table}: {count:,} rows" for table, count in sorted(rows.items()))
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of the content of `path` and of the reader's version."""
+    with open(path, "rb") as handle:
+        digest = hashlib.file_digest(handle, "sha256")
+    digest.update(READER_VERSION.encode())
+    return digest.hexdigest()
+
+
+def file_source(kind: str, path: Path) -> Source:
+    """The source that is one file, named by its path: for formats that do not name themselves."""
+    path = path.resolve()
+    name = f"{file_stem(path.name)}-{short_digest(f'{kind}:{path}')}"
+    return Source(kind, name, str(path), file_digest(path), path.stat().st_size)
+
+
+def ingest(
+    home: Home,
+    kind: str,
+    paths: Iterable[Path],
+    identify: Callable[[Path], Source],
+    read: Callable[[Source], Batches],
+    workers: int | None = None,
+) -> Outcome:
+    """Land each source that is new or changed; of several copies of one source (same name) the largest counts.
+
+    `identify` and `read` run in worker processes, so they are module-level functions (or partials of them). A source
+    whose path was landed under another name before (a log that had not yet told its run) replaces that landing.
+    """
+    outcome = Outcome(kind)
+    known = {name: s for name, s in landed(home).items() if s.kind == kind}
+    paths = list(paths)
+    workers = workers or os.cpu_count() or 1
+    found = _in_parallel(identify, paths, workers, f"looking at {kind}")
+    best: dict[str, Source] = {}
+    for source in sorted(found, key=lambda s: (-s.size_bytes, s.path)):
+        if source.name in best:
+            outcome.copies += 1
+        else:
+            best[source.name] = source
+    todo = []
+    for source in best.values():
+        before = known.get(source.name)
+        if before and before.digest == source.digest:
+            outcome.unchanged += 1
+        elif before and before.path != source.path and before.size_bytes >= source.size_bytes:
+            outcome.copies += 1
+        else:
+            todo.append(source)
+    names = {s.path: s.name for s in best.values()}
+    for stale in [s for s in known.values() if names.get(s.path, s.name) != s.name]:
+        forget(home, stale.name)
+    jobs = [_Job(home, source, read) for source in todo]
+    for counts in _in_parallel(_Job.run, jobs, workers, f"landing {kind}"):
+        outcome.landed += 1
+        for table, count in counts.items():
+            outcome.rows[table] = outcome.rows.get(table, 0) + count
+    if outcome.quarantined:
+        warn(f"{outcome.quarantined} {kind} records could not be read; `seamline status` shows where and why")
+    return outcome
+
+
+@dataclass
+class _Job:
+    home: Home
+    source: Source
+    read: Callable[[Source], Batches]
+
+    def run(self) -> dict[str, int]:
+        return land(self.home, self.source, self.read(self.source))
+
+
+def _in_parallel(work: Callable[[T], R], items: list[T], workers: int, what: str) -> list[R]:
+    """The results in any order. One process where one is enough; workers are forked where that is safe (Linux)."""
+    if min(workers, len(items)) <= 1:
+        return [work(item) for item in progress(items, what)]
+    context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
+    with ProcessPoolExecutor(min(workers, len(items)), mp_context=context) as pool:
+        futures = [pool.submit(work, item) for item in items]
+        try:
+            return [future.result() for future in progress(as_completed(futures), what, len(futures))]
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def expand(paths: Iterable[str], looked_for: str, matches: Callable[[Path], bool]) -> list[Path]:
+    """The files that `matches` accepts among `paths`: each a file (taken as it is), a folder (searched) or a glob.
+
+    Links that lead back into a folder already searched are not followed twice. Raises SourceError for a path that does
+    not exist and where nothing was found.
+    """
+    import glob
+
+    found: dict[Path, None] = {}
+    for text in paths:
+        given = [Path(text)] if Path(text).exists() else [Path(p) for p in sorted(glob.glob(text, recursive=True))]
+        if not given:
+            raise SourceError(f"{text}: no such file or folder; check the path")
+        for path in given:
+            if path.is_dir():
+                found |= dict.fromkeys(file.resolve() for file in _walk(path) if matches(file))
+            else:
+                found[path.resolve()] = None
+    if not found:
+        raise SourceError(f"{', '.join(paths)}: nothing to ingest; looked for {looked_for}")
+    return list(found)
+
+
+def _walk(folder: Path) -> Iterable[Path]:
+    seen = set()
+    for base, folders, files in os.walk(folder, followlinks=True):
+        real = os.path.realpath(base)
+        if real in seen:
+            folders.clear()
+            continue
+        seen.add(real)
+        folders.sort()
+        for name in sorted(files):
+            yield Path(base, name)

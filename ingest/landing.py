@@ -1,0 +1,200 @@
+"""`land()`: the only writer of Parquet in landing/ and quarantine/.
+
+A source is landed whole or not at all. Its files are written aside and synced; a `commit` note, itself renamed into
+place, is the moment of landing; then the files are renamed. A process killed before the note leaves the earlier landing
+as it was; one killed after it is rolled forward by the next command (`recover`).
+"""
+
+import json
+import os
+import shutil
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from warehouse.errors import LandingError
+from warehouse.home import Home
+from warehouse.schema import Table, landing_tables
+
+SOURCES = "landed_sources"
+QUARANTINE = "quarantine"
+EMPTY = "_empty.parquet"
+
+Batches = Iterable[tuple[str, pa.RecordBatch]]
+"""What a reader yields: a landing table's name and rows for it, without `source_name`, which `land` adds."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """One upstream source. `name` is its landing file's stem, `path` where it was read, `digest` of its content."""
+
+    kind: str
+    name: str
+    path: str
+    digest: str
+    size_bytes: int
+
+
+def quarantine(locator: str, reason: str) -> tuple[str, pa.RecordBatch]:
+    """A record that can't be read, for a reader to yield. `locator` is `line N` or `byte N`."""
+    return QUARANTINE, pa.RecordBatch.from_pydict({"locator": [locator], "reason": [reason]})
+
+
+def land(home: Home, source: Source, batches: Batches) -> dict[str, int]:
+    """Write all rows of one source, replacing its earlier landing. Returns the number of rows by table.
+
+    Raises LandingError where rows do not fit the declared columns or repeat a declared key.
+    """
+    aside = home.staging / source.name
+    shutil.rmtree(aside, ignore_errors=True)
+    aside.mkdir(parents=True)
+    counts = _write(aside, source, batches)
+    (aside / "commit.new").write_text(json.dumps({"tables": sorted(counts), "name": source.name}))
+    _sync(aside / "commit.new")
+    (aside / "commit.new").rename(aside / "commit")
+    _sync(aside)
+    _roll_forward(home, aside)
+    return counts
+
+
+def recover(home: Home) -> None:
+    """Finish landings that were committed when their process was killed; forget those that were not."""
+    for aside in sorted(home.staging.glob("*")):
+        if (aside / "commit").exists():
+            _roll_forward(home, aside)
+        else:
+            shutil.rmtree(aside, ignore_errors=True)
+
+
+def forget(home: Home, name: str) -> None:
+    """Remove a landed source, its record first, so that a kill in between leaves no record of a half landing."""
+    for table in (SOURCES, *landing_tables()):
+        (home.table(table) / f"{name}.parquet").unlink(missing_ok=True)
+
+
+def make_empty_tables(home: Home) -> None:
+    """A file without rows in every landing table, so that a query of an empty home finds its columns."""
+    home.staging.mkdir(parents=True, exist_ok=True)
+    for name, table in landing_tables().items():
+        target = home.table(name) / EMPTY
+        if target.exists() and pq.read_schema(target).equals(table.schema):
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(table.schema.empty_table(), target.with_suffix(".new"))
+        target.with_suffix(".new").rename(target)
+
+
+def landed(home: Home) -> dict[str, Source]:
+    """Every landed source, by name."""
+    columns = ["kind", "source_name", "path", "digest", "size_bytes"]
+    rows = pq.read_table(home.table(SOURCES), columns=columns, use_threads=False).to_pylist()
+    return {
+        r["source_name"]: Source(r["kind"], r["source_name"], r["path"], r["digest"], r["size_bytes"]) for r in rows
+    }
+
+
+def _write(aside: Path, source: Source, batches: Batches) -> dict[str, int]:
+    known = landing_tables()
+    writers: dict[str, pq.ParquetWriter] = {}
+    keys: dict[str, list[pa.RecordBatch]] = {}
+    counts: dict[str, int] = {}
+    try:
+        for name, batch in _with_record(source, batches, counts):
+            table = known[name]
+            batch = _conform(batch, table, source)
+            if name not in writers:
+                writers[name] = pq.ParquetWriter(
+                    aside / f"{name}.parquet", table.schema, compression="zstd", use_dictionary=_repetitive(table)
+                )
+            writers[name].write_batch(batch)
+            counts[name] = counts.get(name, 0) + batch.num_rows
+            if table.key:
+                keys.setdefault(name, []).append(batch.select(list(table.key)))
+    finally:
+        for writer in writers.values():
+            writer.close()
+    for name, parts in keys.items():
+        _check_key(known[name], pa.Table.from_batches(parts), source)
+    for name in writers:
+        _sync(aside / f"{name}.parquet")
+    return counts
+
+
+def _with_record(source: Source, batches: Batches, counts: dict[str, int]) -> Iterator[tuple[str, pa.RecordBatch]]:
+    """The batches, and last the source's own row in `landed_sources`."""
+    for name, batch in batches:
+        if batch.num_rows:
+            yield name, batch
+    row = {
+        "kind": source.kind,
+        "path": source.path,
+        "digest": source.digest,
+        "size_bytes": source.size_bytes,
+        "landed_at": datetime.now(UTC).replace(tzinfo=None),
+        "row_count": sum(n for t, n in counts.items() if t != QUARANTINE),
+        "quarantined_count": counts.get(QUARANTINE, 0),
+    }
+    yield SOURCES, pa.RecordBatch.from_pylist([row])
+
+
+def _conform(batch: pa.RecordBatch, table: Table, source: Source) -> pa.RecordBatch:
+    """The batch with `source_name` and exactly the declared columns and types, in their order."""
+    names = set(batch.schema.names) | {"source_name"}
+    wanted = set(table.schema.names)
+    if names != wanted:
+        raise LandingError(
+            f"{source.path}: table {table.name} got columns {sorted(names ^ wanted)} unlike its declaration"
+        )
+    columns = []
+    for field in table.schema:
+        if field.name == "source_name":
+            columns.append(pa.repeat(pa.scalar(source.name), batch.num_rows))
+        else:
+            column = batch.column(field.name)
+            columns.append(column if column.type.equals(field.type) else pc.cast(column, field.type))
+    return pa.RecordBatch.from_arrays(columns, schema=table.schema)
+
+
+def _repetitive(table: Table) -> list[str]:
+    """Columns worth a dictionary: texts that repeat, not JSON or free text."""
+    return [
+        f.name for f in table.schema if pa.types.is_string(f.type) and not f.name.endswith(("_json", "_text", "reason"))
+    ]
+
+
+def _check_key(table: Table, rows: pa.Table, source: Source) -> None:
+    key = list(table.key)
+    counted = rows.group_by(key, use_threads=False).aggregate([([], "count_all")])
+    repeated = counted.filter(pc.greater(counted["count_all"], 1))
+    if repeated.num_rows:
+        first = repeated.slice(0, 1).select(key).to_pylist()[0]
+        raise LandingError(f"{source.path}: table {table.name} got the key {first} more than once")
+
+
+def _roll_forward(home: Home, aside: Path) -> None:
+    note = json.loads((aside / "commit").read_text())
+    stem, tables = note["name"], note["tables"]
+    for name in tables:
+        staged = aside / f"{name}.parquet"
+        if staged.exists():
+            home.table(name).mkdir(parents=True, exist_ok=True)
+            os.replace(staged, home.table(name) / f"{stem}.parquet")
+            _sync(home.table(name))
+    for name in landing_tables():
+        if name not in tables:
+            (home.table(name) / f"{stem}.parquet").unlink(missing_ok=True)
+    (aside / "commit").unlink()
+    shutil.rmtree(aside, ignore_errors=True)
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

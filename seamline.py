@@ -1,0 +1,55 @@
+"""The command line. Each command is one line into a room; heavy libraries are imported where they are used."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from warehouse.errors import SeamlineError
+from warehouse.home import open_home
+
+app = typer.Typer(
+    help="The SQL warehouse for RL post-training campaigns.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+ingest_app = typer.Typer(help="Land upstream evidence as Parquet.", no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(ingest_app, name="ingest")
+
+HomeOption = Annotated[
+    Path | None, typer.Option("--home", help="Campaign home (default: $SEAMLINE_HOME, else home/ in the checkout).")
+]
+Paths = Annotated[list[str], typer.Argument(help="Files, folders or globs.")]
+
+
+@app.command()
+def init(home: HomeOption = None) -> None:
+    """Create the home: empty landing tables, declared/ copied from seeds/ (never overwriting)."""
+    with open_home(home) as opened:
+        print(f"{opened.path}: ready; declare facts in {opened.declared}")
+
+
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def build(context: typer.Context, home: HomeOption = None) -> None:
+    """Run dbt build for this home; further arguments go to dbt."""
+    from warehouse.build import build
+
+    with open_home(home) as opened:
+        build(opened, context.args)
+        print(f"{opened.warehouse}: built")
+
+
+def main() -> None:
+    """Run the command line: exit 0 done, 1 the input or the data is at fault, 2 wrong usage."""
+    try:
+        app()
+    except SeamlineError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,32 @@
+"""File names made from names that come from data: they never leave their folder and never collide."""
+
+import hashlib
+import re
+from collections.abc import Iterable
+
+_UNSAFE = re.compile(r"[^A-Za-z0-9._=+-]+")
+_LONGEST = 120
+
+
+def short_digest(text: str) -> str:
+    """The first 8 hex digits of the SHA-256 of `text` in UTF-8 (lone surrogates allowed)."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+
+
+def file_stem(name: str) -> str:
+    """A file name stem for `name`: itself where it is harmless, else its harmless part and a digest of the whole."""
+    plain = _UNSAFE.sub("_", name)[:_LONGEST].lstrip(".-")
+    return name if plain == name and name else f"{plain or 'unnamed'}-{short_digest(name)}"
+
+
+def file_stems(names: Iterable[str]) -> dict[str, str]:
+    """A stem for each name, all different even where upper and lower case are one (macOS, Windows)."""
+    wanted = sorted(set(names))
+    stems = {name: file_stem(name) for name in wanted}
+    by_folded: dict[str, list[str]] = {}
+    for name, stem in stems.items():
+        by_folded.setdefault(stem.casefold(), []).append(name)
+    for clashing in by_folded.values():
+        if len(clashing) > 1:
+            stems |= {name: f"{stems[name]}-{short_digest(name)}" for name in clashing}
+    return stems
