@@ -1,1 +1,1 @@
-"""Readers of upstream formats. Each reader fills landing tables; `landing.land` alone writes. Nothing is decided here."""
+"""Readers of upstream formats. Each reader fills landing tables; `land` alone writes. Nothing is decided here."""
