@@ -1,0 +1,15 @@
+{%- set domains = ['curve_findings'] %}
+-- Grain: one row per (kind, subject).
+-- What a person should look at, from every domain, in one place.
+{%- for domain in domains %}
+select
+    kind,
+    subject,
+    domain,
+    severity,
+    detail
+from {{ ref(domain) }}
+{%- if not loop.last %}
+union all
+{%- endif %}
+{%- endfor %}
