@@ -42,6 +42,45 @@ def build(context: typer.Context, home: HomeOption = None) -> None:
         print(f"{opened.warehouse}: built")
 
 
+@ingest_app.command("rounds")
+def ingest_rounds(
+    paths: Paths,
+    token_arrays: Annotated[
+        bool, typer.Option("--token-arrays", help="Land per-token ids and log-probabilities too.")
+    ] = False,
+    home: HomeOption = None,
+) -> None:
+    """Trees of round_<N>/ candidates, held-out attempts, scheduler events, saved steps, W&B exports."""
+    from ingest.rounds import ingest_rounds
+
+    with open_home(home) as opened:
+        print(ingest_rounds(opened, paths, token_arrays).line())
+
+
+@ingest_app.command("native-metrics")
+def ingest_native_metrics(
+    paths: Paths,
+    run_id: Annotated[
+        str | None, typer.Option("--run-id", help="The run of these files, whatever their place.")
+    ] = None,
+    home: HomeOption = None,
+) -> None:
+    """verl FileLogger files (verl_metrics/<project>/<experiment>.jsonl)."""
+    from ingest.native_metrics import ingest_native_metrics
+
+    with open_home(home) as opened:
+        print(ingest_native_metrics(opened, paths, run_id).line())
+
+
+@ingest_app.command("teacher-calls")
+def ingest_teacher_calls(paths: Paths, home: HomeOption = None) -> None:
+    """LLM API call logs, JSONL; files named teacher_spend.jsonl are the run's own ledger."""
+    from ingest.teacher_calls import ingest_teacher_calls
+
+    with open_home(home) as opened:
+        print(ingest_teacher_calls(opened, paths).line())
+
+
 def main() -> None:
     """Run the command line: exit 0 done, 1 the input or the data is at fault, 2 wrong usage."""
     try:

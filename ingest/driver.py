@@ -54,11 +54,17 @@ def file_digest(path: Path) -> str:
     return digest.hexdigest()
 
 
-def file_source(kind: str, path: Path) -> Source:
-    """The source that is one file, named by its path: for formats that do not name themselves."""
+def file_source(kind: str, path: Path, note: str = "") -> Source:
+    """The source that is one file, named by its path: for formats that do not name themselves.
+
+    `note` is what a reader was asked for beside the path (the id of the run, say): another note, another content.
+    """
     path = path.resolve()
     name = f"{file_stem(path.name)}-{short_digest(f'{kind}:{path}')}"
-    return Source(kind, name, str(path), file_digest(path), path.stat().st_size)
+    digest = file_digest(path)
+    if note:
+        digest = hashlib.sha256(f"{digest} {note}".encode()).hexdigest()
+    return Source(kind, name, str(path), digest, path.stat().st_size)
 
 
 def ingest(
