@@ -92,7 +92,9 @@ def make_empty_tables(home: Home) -> None:
 def landed(home: Home) -> dict[str, Source]:
     """Every landed source, by name."""
     columns = ["kind", "source_name", "path", "digest", "size_bytes"]
-    rows = pq.read_table(home.table(SOURCES), columns=columns, use_threads=False).to_pylist()
+    # Named one by one, because pyarrow passes over files whose names start with an underscore.
+    files = sorted(home.table(SOURCES).glob("*.parquet"))
+    rows = pq.read_table(files, columns=columns, use_threads=False).to_pylist()
     return {
         r["source_name"]: Source(r["kind"], r["source_name"], r["path"], r["digest"], r["size_bytes"]) for r in rows
     }

@@ -119,7 +119,7 @@ def _scalars(value: object, path: str = "") -> Iterator[tuple[str, object]]:
 
 
 def _system_records(folder: Path) -> Iterator[dict | str]:
-    """Each returned system record. An empty text tells of a file without one, another text of one that can't be read."""
+    """Each returned system record; first an empty text where there is a file, and a reason where it can't be read."""
     for name in _TRACKER_FILES[1:]:
         file = folder / name
         if not file.exists():
