@@ -4,15 +4,16 @@ import os
 from collections.abc import Sequence
 from contextlib import contextmanager
 
+from warehouse.connect import connect
 from warehouse.declared import check_declared
-from warehouse.errors import HomeError, SeamlineError
+from warehouse.errors import SeamlineError
 from warehouse.home import PROJECT, Home
 
 
 def build(home: Home, dbt_args: Sequence[str] = ()) -> None:
     """Run `dbt build` over the home. Raises SeamlineError where declared facts, the warehouse or a test is at fault."""
     check_declared(home)
-    check_free(home)
+    connect(home, read_only=False).close()
     with _environment(home):
         from dbt.cli.main import dbtRunner
 
@@ -28,21 +29,6 @@ def build(home: Home, dbt_args: Sequence[str] = ()) -> None:
             f"{len(failed)} dbt nodes failed ({', '.join(failed[:5])}{', ...' if len(failed) > 5 else ''}); "
             f"their messages stand above and in {home.path / 'logs' / 'dbt.log'}"
         )
-
-
-def check_free(home: Home) -> None:
-    """Raise HomeError where another process holds the warehouse open."""
-    import duckdb
-
-    try:
-        duckdb.connect(str(home.warehouse)).close()
-    except duckdb.IOException as error:
-        if "lock" not in str(error).lower():
-            raise HomeError(f"{home.warehouse}: can't be opened ({error}); move it away and build again") from error
-        holder = str(error).split("Conflicting lock is held in ", 1)[-1].split(". ", 1)[0]
-        raise HomeError(
-            f"{home.warehouse}: held open by another process ({holder}); close its connection, then build again"
-        ) from error
 
 
 @contextmanager

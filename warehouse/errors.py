@@ -19,3 +19,7 @@ class SourceError(SeamlineError):
 
 class LandingError(SeamlineError):
     """A reader handed over rows that do not fit their landing table: a fault of Seamline, not of the data."""
+
+
+class ExportError(SeamlineError):
+    """Nothing to export, or the folder can't take an export."""

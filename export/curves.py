@@ -1,0 +1,125 @@
+"""The export of curves: one CSV per arm, one per run, all arms in one, and INDEX.md, which tells how they came about."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import duckdb
+import numpy as np
+
+from export.curves_index import index, readme_section
+from export.tables import write_csv
+from export.wide import Wide, lines, quote, wide_files, write_lines
+from warehouse.names import file_stems
+
+LEADS = ("training_step", "position", "run_id")
+AUDIT = ("_log_id", "_row_idx", "_drop_reason", "_training_step")
+"""Seamline's own columns of a by-run file. They start with `_`, so that reading the file again takes no metric of them."""
+
+CURVE_ROWS = """
+    select arm as file, training_step - 1 as row_idx, training_step, position, run_id from arm_steps
+"""
+CURVE_CELLS = "select arm as file, training_step - 1 as row_idx, metric as name, value, value_text from arm_metrics"
+
+# A source that another stands for comes first: read again, the file's later rows supersede its earlier ones.
+RUN_ROWS = """
+    select
+        run_rows.run_id as file,
+        row_number() over (
+            partition by run_rows.run_id
+            order by
+                (run_rows.drop_reason is not distinct from 'duplicate_source') desc,
+                logs.started_at nulls first, run_rows.log_id, run_rows.row_idx
+        ) - 1 as row_idx,
+        run_rows.log_id, run_rows.row_idx as log_row_idx, run_rows.drop_reason, run_rows.training_step
+    from run_rows
+    left join logs on run_rows.log_id = logs.log_id
+"""
+# A nested key whose joined name another key of the run has too is headed by its path.
+RUN_CELLS = f"""
+    with nested as (
+        select distinct run_rows.run_id, history.metric
+        from stg_wandb__history as history
+        inner join run_rows on history.log_id = run_rows.log_id and history.row_idx = run_rows.row_idx
+        where history.key_path is not null
+    ),
+
+    ambiguous as (
+        select run_rows.run_id, history.metric
+        from stg_wandb__history as history
+        inner join run_rows on history.log_id = run_rows.log_id and history.row_idx = run_rows.row_idx
+        inner join nested on run_rows.run_id = nested.run_id and history.metric = nested.metric
+        group by run_rows.run_id, history.metric
+        having count(distinct coalesce(history.key_path, '')) > 1
+    )
+
+    select
+        wide_rows.file,
+        wide_rows.row_idx,
+        case when ambiguous.metric is not null and history.key_path is not null
+            then history.key_path else history.metric end as name,
+        history.value,
+        history.value_text
+    from stg_wandb__history as history
+    inner join wide_rows on history.log_id = wide_rows.log_id and history.row_idx = wide_rows.log_row_idx
+    left join ambiguous on wide_rows.file = ambiguous.run_id and history.metric = ambiguous.metric
+    where history.metric not in {AUDIT}
+"""
+
+
+def write(warehouse: duckdb.DuckDBPyConnection, folder: Path, profile: str) -> str:
+    """Write the curves' files; returns the README section, or an empty text where no run has landed."""
+    arms = [arm for (arm,) in warehouse.execute("select arm from arms order by arm").fetchall()]
+    if not arms:
+        return ""
+    stems = file_stems(arms)
+    curves = _write_curves(warehouse, folder, stems)
+    runs = _write_runs(warehouse, folder, stems)
+    table = warehouse.execute("select * from arms order by arm")
+    header = [column[0] for column in table.description]
+    write_csv(folder / "arms.csv", [*header, "file"], ([*row, curves.get(row[0])] for row in table.fetchall()))
+    (folder / "INDEX.md").write_text(index(warehouse, curves, runs), encoding="utf-8")
+    return readme_section(warehouse, curves)
+
+
+def _write_curves(warehouse: duckdb.DuckDBPyConnection, folder: Path, stems: dict[str, str]) -> dict[str, str]:
+    """by-arm/ and all_arms_wide.csv; returns the file of each arm that has a curve."""
+    metrics = sorted(metric for (metric,) in warehouse.execute("select metric from metrics").fetchall())
+    place = {metric: column for column, metric in enumerate(metrics)}
+    files: dict[str, str] = {}
+
+    def all_lines(curves: Iterable[Wide]) -> Iterator[str]:
+        for curve in curves:
+            files[curve.file] = f"by-arm/{stems[curve.file]}.csv"
+            write_lines(folder / files[curve.file], [*LEADS, *_headings(curve.names)], lines(curve))
+            columns = np.array([place[name] for name in curve.names], dtype=np.int64)
+            arm = quote(curve.file)
+            yield from (f"{arm},{line}" for line in lines(curve, columns, len(metrics)))
+
+    found = wide_files(warehouse, CURVE_ROWS, CURVE_CELLS, "writing curves")
+    write_lines(folder / "all_arms_wide.csv", ["arm", *LEADS, *_headings(metrics)], all_lines(found))
+    return files
+
+
+def _headings(metrics: list[str]) -> list[str]:
+    """The metrics' own names; one that is also the name of a leading column is written `logged_<name>`."""
+    taken = {"arm", *LEADS, *metrics}
+    headings = []
+    for metric in metrics:
+        heading = f"logged_{metric}" if metric in ("arm", *LEADS) else metric
+        while heading != metric and heading in taken:
+            heading = f"logged_{heading}"
+        headings.append(heading)
+    return headings
+
+
+def _write_runs(warehouse: duckdb.DuckDBPyConnection, folder: Path, stems: dict[str, str]) -> dict[str, str]:
+    """by-run/; returns the file of each run that logged a row."""
+    runs_of: dict[str, list[str]] = {}
+    for arm, run in warehouse.execute("select arm, run_id from runs where row_count > 0").fetchall():
+        runs_of.setdefault(arm, []).append(run)
+    files = {
+        run: f"by-run/{stems[arm]}/{stem}.csv" for arm, runs in runs_of.items() for run, stem in file_stems(runs).items()
+    }
+    for run in wide_files(warehouse, RUN_ROWS, RUN_CELLS, "writing runs"):
+        write_lines(folder / files[run.file], [*AUDIT, *run.names], lines(run))
+    return files

@@ -1,0 +1,260 @@
+"""What the export of curves tells in words: INDEX.md and its section of README.md. Every number is a mart's."""
+
+from collections.abc import Mapping
+from urllib.parse import quote as url
+
+import duckdb
+
+from export.tables import escape, markdown_table, shown
+
+Row = dict[str, object]
+
+
+def index(warehouse: duckdb.DuckDBPyConnection, curves: Mapping[str, str], runs: Mapping[str, str]) -> str:
+    """INDEX.md: which runs compose each arm, what became of their rows, and what a reader must know of them.
+
+    `curves` and `runs` hold the file of each arm and run that has one.
+    """
+    arms = _rows(warehouse, "select * from arms order by arm")
+    runs_of: dict[object, list[Row]] = {}
+    for run in _rows(warehouse, "select * from runs order by arm, started_at nulls last, run_id"):
+        runs_of.setdefault(run["arm"], []).append(run)
+    parts = [
+        "# Which runs make each curve\n",
+        f"{len(arms)} arms out of {sum(map(len, runs_of.values()))} runs. Every row that a run logged is in its by-run "
+        "file; `_drop_reason` there says why a row is not on the curve (empty: it is).\n",
+        _arm_table(arms, curves),
+        *(_arm_section(warehouse, arm, runs_of.get(arm["arm"], []), curves, runs) for arm in arms),
+        _notes(warehouse),
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def _arm_table(arms: list[Row], curves: Mapping[str, str]) -> str:
+    rows = [
+        [
+            escape(arm["arm"]),
+            _link(curves.get(str(arm["arm"])), "none"),
+            shown(arm["step_count"]),
+            shown(arm["expected_step_count"]),
+            _state(arm),
+            shown(arm["run_count"]),
+            shown(arm["logged_row_count"]),
+            shown(arm["lineage_count"]),
+            shown(arm["median_gap"], 6),
+            shown(arm["tightest_kept_gap_ratio"]),
+            shown(arm["widest_collapsed_gap_ratio"]),
+        ]
+        for arm in arms
+    ]
+    header = ["arm", "curve", "steps", "expected", "state", "runs", "rows", "lineages", "median gap"]
+    return markdown_table([*header, "tightest kept gap ratio", "widest collapsed gap ratio"], rows)
+
+
+def _state(arm: Row) -> str:
+    if not arm["step_count"]:
+        return "no curve"
+    if arm["is_running"]:
+        return "running"
+    return {True: "complete", False: "not as expected", None: "–"}[arm["is_complete"]]
+
+
+def _arm_section(
+    warehouse: duckdb.DuckDBPyConnection,
+    arm: Row,
+    runs: list[Row],
+    curves: Mapping[str, str],
+    run_files: Mapping[str, str],
+) -> str:
+    name = str(arm["arm"])
+    lines = [f"## {escape(name)}\n"]
+    if name not in curves:
+        lines.append("No curve: none of its rows is kept.\n")
+    else:
+        lines.append(
+            f"{_link(curves[name])}: {shown(arm['step_count'])} steps along {escape(arm['position_key'])}, "
+            f"ending in run {escape(arm['leaf_run_id'])}.{_lineages(arm)}\n"
+        )
+    if arm["has_step_hole"]:
+        lines.append("The curve has a hole: `training_step` beyond it can not be trusted to join.\n")
+    if arm["note"]:
+        lines.append(f"Note: {escape(arm['note'])}\n")
+    reasons = ["rolled_back", "seam_collapsed", "other_lineage", "excluded", "unpositioned", "duplicate_source"]
+    rows = [
+        [
+            _link(run_files.get(str(run["run_id"])), "no rows", escape(run["run_id"])),
+            escape(run["run_name"]),
+            escape(run["started_at"]),
+            shown(run["log_count"]),
+            shown(run["first_position"], 12),
+            shown(run["last_position"], 12),
+            shown(run["row_count"]),
+            shown(run["kept_row_count"]),
+            *(shown(run[f"{reason}_row_count"]) for reason in reasons),
+            {True: "unfinished", False: "finished", None: "–"}[run["is_unfinished"]],
+        ]
+        for run in runs
+    ]
+    header = ["run", "name", "started (UTC)", "logs", "first position", "last position", "rows", "kept"]
+    lines.append(markdown_table([*header, *(reason.replace("_", " ") for reason in reasons), "end"], rows))
+    deviations = warehouse.execute(
+        """select config_key, value, recipe_value, affects_learning, note, list(run_id order by run_id)
+        from config_deviations where arm = ? group by config_key, value, recipe_value, affects_learning, note
+        order by config_key, value, recipe_value""",
+        [name],
+    ).fetchall()
+    for key, value, recipe, affects, note, run_ids in deviations:
+        learning = {True: "affects learning", False: "does not affect learning", None: "effect unknown"}[affects]
+        lines.append(
+            f"- Config {escape(key)} is {escape(value)} where the recipe says {escape(recipe)} ({learning}; runs "
+            f"{', '.join(map(escape, run_ids))}){f': {escape(note)}' if note else ''}"
+        )
+    return "\n".join(lines) + ("\n" if deviations else "")
+
+
+def _lineages(arm: Row) -> str:
+    if arm["longest_other_lineage_step_count"] is None:
+        return ""
+    return (
+        f" {shown(arm['lineage_count'])} lineages: the chosen one logged {shown(arm['chosen_lineage_step_count'])} "
+        f"steps, the longest other one {shown(arm['longest_other_lineage_step_count'])}."
+    )
+
+
+def _notes(warehouse: duckdb.DuckDBPyConnection) -> str:
+    """What holds for more than one arm: findings, notes on metrics, exclusions, logs that belong to no run."""
+    parts = []
+    findings = _rows(warehouse, "select * from findings where domain = 'curves' order by kind, subject")
+    if findings:
+        table = [[escape(row[key]) for key in ("severity", "kind", "subject", "detail")] for row in findings]
+        parts += ["## Findings\n", markdown_table(["severity", "kind", "subject", "detail"], table)]
+    notes = _rows(warehouse, "select * from declared.metric_notes order by metric_pattern, note")
+    if notes:
+        comparable = {True: "yes", False: "no", None: "–"}
+        table = [[escape(r["metric_pattern"]), escape(r["note"]), comparable[r["is_comparable"]]] for r in notes]
+        parts += ["## Notes on metrics\n", markdown_table(["metric", "note", "comparable"], table)]
+    exclusions = _rows(warehouse, "select * from declared.run_exclusions order by all")
+    if exclusions:
+        columns = ["run_id", "arm", "logged_from", "logged_until", "reason", "source"]
+        table = [[escape(row[column]) for column in columns] for row in exclusions]
+        parts += ["## Excluded by declaration (times are UTC)\n", markdown_table(columns, table)]
+    strays = _rows(warehouse, "select * from logs where run_id is null order by source")
+    if strays:
+        table = [[escape(row["source"]), shown(row["lost_tail_bytes"])] for row in strays]
+        parts += ["## Logs without a run\n", markdown_table(["log", "lost bytes at its end"], table)]
+    return "\n".join(parts)
+
+
+def readme_section(warehouse: duckdb.DuckDBPyConnection, curves: Mapping[str, str]) -> str:
+    """What the files are, what to beware of, how the stitch was done with what margins, how to load them."""
+    arms = _rows(warehouse, "select * from arms order by arm")
+    runs = warehouse.execute("select count(*) from runs").fetchone()[0]
+    parts = [
+        "## Training curves\n",
+        f"Per-step training curves of {len(arms)} arms, stitched out of {runs} W&B runs.\n",
+        markdown_table(
+            ["path", "what"],
+            [
+                ["`by-arm/<arm>.csv`", "one stitched curve per arm: the file to plot"],
+                ["`by-run/<arm>/<run>.csv`", "raw history per run, unmerged, to audit the stitch"],
+                ["`all_arms_wide.csv`", "all curves, with an `arm` column"],
+                ["`arms.csv`", "each arm in numbers, with the file of its curve"],
+                ["`INDEX.md`", "which runs make each curve, what was dropped and why, findings, notes"],
+            ],
+        ),
+        "### Traps\n",
+        _traps(warehouse, arms),
+        "### How restarts were stitched\n",
+        _stitch(arms),
+        "### Load\n",
+        _load(arms, curves),
+    ]
+    return "\n".join(parts)
+
+
+def _traps(warehouse: duckdb.DuckDBPyConnection, arms: list[Row]) -> str:
+    traps = [
+        "- `training_step` counts optimizer steps from 1, counted anew along each curve. A rollout's own step counts "
+        "from 0: take one off before joining.",
+        "- An empty cell is a value that was not logged, or logged as null; `NaN` was logged as NaN. Text, histograms "
+        "and other values that are no number are JSON.",
+    ]
+    longest = max((a for a in arms if a["step_count"]), key=lambda a: a["step_count"], default=None)
+    if longest:
+        first, last = warehouse.execute(
+            "select min_by(position, training_step), max_by(position, training_step) from arm_steps where arm = ?",
+            [longest["arm"]],
+        ).fetchone()
+        traps.append(
+            f"- `position` is what the trainer logged as {escape(longest['position_key'])}, not a count of optimizer steps: "
+            f"open-instruct counts episodes there. {escape(longest['arm'])} runs from {shown(first, 12)} to "
+            f"{shown(last, 12)} over its {shown(longest['step_count'])} steps. Plot over `training_step`."
+        )
+    dead = _rows(warehouse, "select metric, arm_count from metrics where is_dead order by metric")
+    traps += [
+        f"- {escape(row['metric'])} is zero wherever it was logged ({shown(row['arm_count'])} arms): its flat line says "
+        "nothing about a run."
+        for row in dead
+    ]
+    traps += [
+        f"- {escape(row['metric_pattern'])}: {escape(row['note'])}"
+        for row in _rows(warehouse, "select * from declared.metric_notes order by metric_pattern, note")
+    ]
+    traps += [f"- {escape(arm['arm'])} has a hole: do not join by step beyond it." for arm in arms if arm["has_step_hole"]]
+    traps += [f"- {escape(arm['arm'])}: {escape(arm['note'])}" for arm in arms if arm["note"]]
+    running = [escape(arm["arm"]) for arm in arms if arm["is_running"]]
+    if running:
+        traps.append(f"- Still running when this was exported: {', '.join(running)}.")
+    return "\n".join(traps) + "\n"
+
+
+def _stitch(arms: list[Row]) -> str:
+    kept = [arm for arm in arms if arm["tightest_kept_gap_ratio"] is not None]
+    collapsed = [arm for arm in arms if arm["widest_collapsed_gap_ratio"] is not None]
+    text = (
+        "A restarted trainer continues from its last checkpoint, as a new run or a new log. Of an arm's segments the "
+        "lineage that ends in the latest one is its curve. What a segment logged at or after the start of a later one "
+        "was redone, and is dropped. Where a restart does not re-enter exactly where the last one left, neighbours much "
+        "closer than the arm's median gap are one optimizer step, and the later is kept. What is left is numbered from 1.\n"
+    )
+    if collapsed:
+        widest = max(collapsed, key=lambda arm: arm["widest_collapsed_gap_ratio"])
+        text += (
+            f"\nThe widest pair taken for one step lay {shown(widest['widest_collapsed_gap_ratio'])} of a median gap "
+            f"apart ({escape(widest['arm'])})"
+        )
+    else:
+        text += "\nNo pair was close enough to be taken for one step"
+    if kept:
+        tightest = min(kept, key=lambda arm: arm["tightest_kept_gap_ratio"])
+        text += (
+            f"; the tightest pair taken for two lay {shown(tightest['tightest_kept_gap_ratio'])} apart "
+            f"({escape(tightest['arm'])})"
+        )
+    expected = [arm for arm in arms if arm["is_complete"] is not None and not arm["is_running"]]
+    complete = [arm for arm in expected if arm["is_complete"]]
+    text += ".\n"
+    if expected:
+        text += f"\n{len(complete)} of {len(expected)} arms with a declared number of steps land exactly on it.\n"
+    return text
+
+
+def _load(arms: list[Row], curves: Mapping[str, str]) -> str:
+    file = next((curves[arm["arm"]] for arm in arms if arm["arm"] in curves), "by-arm/<arm>.csv")
+    headline = next((arm["headline_metric"] for arm in arms if arm["arm"] in curves), "scores")
+    return (
+        "```python\nimport pandas as pd\n"
+        f"curve = pd.read_csv({file!r})\n"
+        f"curve.plot(x='training_step', y={headline!r})\n```\n"
+        "\n```sql\nselect * from read_csv('all_arms_wide.csv', sample_size = -1) -- DuckDB\n```\n"
+    )
+
+
+def _link(file: str | None, missing: str = "", text: str = "") -> str:
+    return f"[{text or file}]({url(file)})" if file else (f"{text} ({missing})" if text else missing)
+
+
+def _rows(warehouse: duckdb.DuckDBPyConnection, query: str) -> list[Row]:
+    found = warehouse.execute(query)
+    names = [column[0] for column in found.description]
+    return [dict(zip(names, row, strict=True)) for row in found.fetchall()]

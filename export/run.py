@@ -1,0 +1,108 @@
+"""`seamline export`: every domain's files in one folder, with a README, a file list and checksums."""
+
+import hashlib
+import importlib
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from warehouse.errors import ExportError
+from warehouse.home import Home
+from warehouse.connect import open_warehouse
+
+DOMAINS = {
+    "curves": "export.curves",
+}
+"""Module of each domain, in the order of the README. Its `write(warehouse, folder, profile)` writes the domain's files
+and returns its README section, or an empty text where it has no data."""
+
+PROFILES = ("archive", "reading")
+TITLE = "# A campaign, exported by Seamline\n\nFILES.txt lists every file; `sha256sum -c SHA256SUMS` checks them.\n"
+FILES, SUMS = "FILES.txt", "SHA256SUMS"
+
+
+def export(home: Home, folder: Path, only: Sequence[str] = (), profile: str = "archive") -> list[str]:
+    """Export the domains (all, or those in `only`) into `folder`; returns a line for each thing a person should know.
+
+    Files are written beside `folder` and moved in when all are complete; files of an earlier export that are gone are
+    removed, files that no export wrote are left alone. Raises ExportError where a domain asked for has no data or the
+    folder holds something else, HomeError where the warehouse is missing or held open.
+    """
+    folder = folder.expanduser().resolve()
+    earlier = _earlier_files(folder)
+    aside = folder.parent / f".{folder.name}.seamline-new"
+    lines = []
+    with open_warehouse(home) as warehouse:
+        shutil.rmtree(aside, ignore_errors=True)
+        try:
+            aside.mkdir(parents=True)
+            sections = {}
+            for domain, module in DOMAINS.items():
+                if only and domain not in only:
+                    continue
+                section = importlib.import_module(module).write(warehouse, aside, profile)
+                if section:
+                    sections[domain] = section
+                elif only:
+                    raise ExportError(f"{domain}: nothing to export; ingest its sources, then build again")
+                else:
+                    lines.append(f"{domain}: no data, left out")
+            if not sections:
+                raise ExportError(f"{home.path}: nothing to export; ingest something, then build again")
+            (aside / "README.md").write_text("\n".join([TITLE, *sections.values()]), encoding="utf-8")
+            files = _describe(aside)
+            _move(aside, folder, files, earlier)
+        except OSError as error:
+            raise ExportError(f"{error.filename or folder}: can't be written ({error.strerror})") from error
+        finally:
+            shutil.rmtree(aside, ignore_errors=True)
+    return [*lines, f"{folder}: {len(files) + 2} files ({', '.join(sections)})"]
+
+
+def _earlier_files(folder: Path) -> set[str]:
+    """What an earlier export wrote in `folder`. Raises ExportError for a folder that holds anything else instead."""
+    if not folder.exists():
+        return set()
+    if not folder.is_dir():
+        raise ExportError(f"{folder}: a file; name a folder to export into")
+    if not any(folder.iterdir()):
+        return set()
+    if not ((folder / FILES).is_file() and (folder / SUMS).is_file()):
+        raise ExportError(f"{folder}: holds files that are no Seamline export; name a new or empty folder")
+    lines = (folder / FILES).read_text(encoding="utf-8").splitlines()
+    return {path for path, _, _ in (line.rpartition("\t") for line in lines) if _is_inside(folder, path)}
+
+
+def _is_inside(folder: Path, path: str) -> bool:
+    """Whether a path of an earlier FILES.txt names a file below `folder`: nobody's edit of it may reach outside."""
+    target = folder / path
+    return target.is_file() and target.parent.resolve().is_relative_to(folder)
+
+
+def _describe(folder: Path) -> list[str]:
+    """Write FILES.txt and SHA256SUMS over all files below `folder`; returns the paths that FILES.txt holds."""
+    files = sorted(str(p.relative_to(folder).as_posix()) for p in folder.rglob("*") if p.is_file())
+    sizes = "".join(f"{path}\t{(folder / path).stat().st_size}\n" for path in files)
+    (folder / FILES).write_text(sizes, encoding="utf-8")
+    sums = "".join(f"{_sha256(folder / path)}  {path}\n" for path in sorted([*files, FILES]))
+    (folder / SUMS).write_text(sums, encoding="utf-8")
+    return files
+
+
+def _sha256(path: Path) -> str:
+    with open(path, "rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+def _move(aside: Path, folder: Path, files: Sequence[str], earlier: set[str]) -> None:
+    """Move the files in, the lists last, so that a move cut short shows in `sha256sum -c` until the next export."""
+    for path in [*files, FILES, SUMS]:
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        os.replace(aside / path, folder / path)
+    for path in sorted(earlier - {*files, FILES, SUMS}):
+        (folder / path).unlink()
+        for parent in (folder / path).parents:
+            if parent == folder or any(parent.iterdir()):
+                break
+            parent.rmdir()

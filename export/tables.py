@@ -1,0 +1,65 @@
+"""How exports spell values in CSV and Markdown. One spelling for every domain, and the same bytes every time."""
+
+import csv
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from pathlib import Path
+
+_ESCAPED = str.maketrans({c: f"\\{c}" for c in "\\`*_{}[]<>#|~"} | {"\n": " ", "\r": " ", "\t": " "})
+
+
+def cell(value: object) -> str:
+    """The CSV text of a mart's value: null is empty, NaN is `NaN`, a whole double has no `.0`, times are UTC."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return _number(value)
+    if isinstance(value, datetime):
+        return value.isoformat(sep=" ")
+    return str(value)
+
+
+def _number(value: float) -> str:
+    text = repr(value)
+    if text == "nan":
+        return "NaN"
+    return text.removesuffix(".0") if text != "-0.0" else text
+
+
+def number_sql(column: str) -> str:
+    """SQL that spells a double as `cell` does: the shortest text that reads back as the same double."""
+    text = f"cast({column} as varchar)"
+    return (
+        f"case when isnan({column}) then 'NaN' when suffix({text}, '.0') and {text} <> '-0.0' "
+        f"then left({text}, length({text}) - 2) else {text} end"
+    )
+
+
+def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Write rows of mart values as CSV: UTF-8, LF, quoted only where needed."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "w", newline="", encoding="utf-8") as handle:
+        writer = csv.writer(handle, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows([cell(value) for value in row] for row in rows)
+
+
+def escape(text: object) -> str:
+    """Text that Markdown shows as it is, on one line, also in a table cell."""
+    return cell(text).translate(_ESCAPED).strip()
+
+
+def shown(number: float | None, digits: int = 3) -> str:
+    """A number for reading in a sentence or table: `digits` significant digits, thousands apart, null as a dash."""
+    if number is None:
+        return "–"
+    return f"{number:,}" if isinstance(number, int) else f"{number:,.{digits}g}"
+
+
+def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table. Cells are Markdown already: escape what comes from data with `escape`."""
+    lines = [f"| {' | '.join(header)} |", f"|{'---|' * len(header)}"]
+    lines += [f"| {' | '.join(row)} |" for row in rows]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,124 @@
+"""Wide CSV files out of long tables: one row per step, one column per metric.
+
+The pivot is done here because one pass over the long table serves thousands of files, where SQL's PIVOT reads it once
+for each file.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+
+from export.tables import cell, number_sql
+from warehouse.console import progress
+
+_SPECIAL = re.compile(r'[",\n\r]')
+
+BATCH_CELLS = 1_000_000
+"""Cells held in memory at a time; a single file with more is held whole, its rows are spelled out in pieces."""
+
+
+@dataclass(frozen=True)
+class Wide:
+    """The rows of one file. `leads` are the leading cells of each row; `rows` and `columns` place `cells` in the grid."""
+
+    file: str
+    names: list[str]
+    leads: list[list[str]]
+    rows: np.ndarray
+    columns: np.ndarray
+    cells: np.ndarray
+
+
+def wide_files(warehouse: duckdb.DuckDBPyConnection, rows_sql: str, cells_sql: str, what: str) -> Iterator[Wide]:
+    """The files that two queries describe, in the order of their names, whole files at a time.
+
+    rows_sql gives (file, row_idx from 0 without gaps, leading columns...); cells_sql (file, row_idx, name, value,
+    value_text), at most one for each (file, row_idx, name). A text stands before a number; without either the cell is
+    empty.
+    """
+    warehouse.execute(f"create or replace temp table wide_rows as {rows_sql}")
+    cell_counts = dict(warehouse.execute(f"select file, count(*) from ({cells_sql}) group by file").fetchall())
+    files = [file for (file,) in warehouse.execute("select distinct file from wide_rows order by file").fetchall()]
+    for batch in progress(_batches(files, cell_counts), what):
+        yield from _read(warehouse, cells_sql, batch)
+
+
+def _batches(files: Sequence[str], cell_counts: dict[str, int]) -> list[list[str]]:
+    batches: list[list[str]] = []
+    held = BATCH_CELLS
+    for file in files:
+        count = cell_counts.get(file, 0)
+        if held + count > BATCH_CELLS:
+            batches.append([])
+            held = 0
+        batches[-1].append(file)
+        held += count
+    return batches
+
+
+def _read(warehouse: duckdb.DuckDBPyConnection, cells_sql: str, files: Sequence[str]) -> Iterator[Wide]:
+    leads: dict[str, list[list[str]]] = {file: [] for file in files}
+    rows = "select * from wide_rows where file in (select unnest(?)) order by file, row_idx"
+    for file, _, *lead in warehouse.execute(rows, [list(files)]).fetchall():
+        leads[file].append([quote(cell(value)) for value in lead])
+    quoted = f"""case when regexp_matches(value_text, '[",\\n\\r]') then '"' || replace(value_text, '"', '""') || '"'
+        else value_text end"""
+    table = warehouse.execute(
+        f"""select file, cast(row_idx as integer) as row_idx, name,
+                coalesce(case when value_text is not null then {quoted} else {number_sql("value")} end, '') as cell
+            from ({cells_sql}) where file in (select unnest(?))""",
+        [list(files)],
+    ).fetch_arrow_table()
+    rows_idx = table["row_idx"].to_numpy()
+    cells = table["cell"].to_numpy()
+    file_codes, file_names = _encode(table["file"])
+    name_codes, names = _encode(table["name"])
+    order = np.lexsort((rows_idx, file_codes))
+    code_of = {name: code for code, name in enumerate(file_names)}
+    for file in files:
+        code = code_of.get(file, -1)
+        first, last = np.searchsorted(file_codes, [code, code + 1], sorter=order)
+        own = order[first:last]
+        used = sorted(np.unique(name_codes[own]).tolist(), key=names.__getitem__)
+        column_of = np.zeros(len(names), dtype=np.int64)
+        column_of[used] = np.arange(len(used))
+        yield Wide(
+            file, [names[c] for c in used], leads[file], rows_idx[own], column_of[name_codes[own]], cells[own]
+        )
+
+
+def _encode(column: pa.ChunkedArray) -> tuple[np.ndarray, list[str]]:
+    encoded = column.combine_chunks().dictionary_encode()
+    return encoded.indices.to_numpy(), encoded.dictionary.to_pylist()
+
+
+def lines(wide: Wide, columns: np.ndarray | None = None, width: int | None = None) -> Iterator[str]:
+    """CSV lines of a file, without line ends. `columns` and `width` place its columns among those of a wider file."""
+    width = len(wide.names) if width is None else width
+    placed = wide.columns if columns is None else columns[wide.columns]
+    height = max(1, BATCH_CELLS // max(1, width))
+    for start in range(0, len(wide.leads), height):
+        leads = wide.leads[start : start + height]
+        grid = np.full((len(leads), width), "", dtype=object)
+        first, last = np.searchsorted(wide.rows, [start, start + len(leads)])
+        grid[wide.rows[first:last] - start, placed[first:last]] = wide.cells[first:last]
+        for lead, row in zip(leads, grid.tolist(), strict=True):
+            yield ",".join([*lead, *row])
+
+
+def write_lines(path: Path, header: Sequence[str], body: Iterator[str]) -> None:
+    """Write a CSV file: UTF-8, LF."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "w", newline="", encoding="utf-8") as handle:
+        handle.write(",".join(map(quote, header)) + "\n")
+        handle.writelines(line + "\n" for line in body)
+
+
+def quote(text: str) -> str:
+    """A CSV cell: quoted where it has to be."""
+    return '"' + text.replace('"', '""') + '"' if _SPECIAL.search(text) else text

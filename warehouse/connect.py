@@ -1,0 +1,44 @@
+"""Opening the warehouse, with an error that says who should close it where another process holds it."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from warehouse.errors import HomeError
+from warehouse.home import PROJECT, Home
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+
+def connect(home: Home, read_only: bool = True) -> "DuckDBPyConnection":
+    """A connection to the home's warehouse. Raises HomeError where it is missing, damaged or held by another process."""
+    import duckdb
+
+    if read_only and not home.warehouse.exists():
+        raise HomeError(f"{home.path}: nothing is built yet; run `seamline build`")
+    try:
+        return duckdb.connect(str(home.warehouse), read_only=read_only)
+    except duckdb.IOException as error:
+        held = re.search(r"lock is held in (.*) \(PID (\d+)\)", str(error))
+        if held:
+            raise HomeError(
+                f"{home.warehouse}: held open by process {held[2]} ({held[1]}); close its connection, then try again"
+            ) from error
+        raise HomeError(f"{home.warehouse}: can't be opened ({error}); move it away and build again") from error
+
+
+@contextmanager
+def open_warehouse(home: Home) -> Iterator["DuckDBPyConnection"]:
+    """The warehouse, read-only, until the block ends. Raises HomeError also where a table is missing or can't be read."""
+    import duckdb
+
+    with connect(home) as warehouse:
+        # `dbt build` by hand registers landing folders relative to the checkout
+        warehouse.execute("set file_search_path = ?", [str(PROJECT)])
+        try:
+            yield warehouse
+        except (duckdb.CatalogException, duckdb.BinderException, duckdb.IOException) as error:
+            reason = str(error).splitlines()[0]
+            raise HomeError(f"{home.warehouse}: not built by this version ({reason}); run `seamline build`") from error
