@@ -1,13 +1,14 @@
 """The command line. Each command is one line into a room; heavy libraries are imported where they are used."""
 
 import sys
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from warehouse.errors import SeamlineError
-from warehouse.home import open_home
+from warehouse.home import find_home, open_home
 
 app = typer.Typer(
     help="The SQL warehouse for RL post-training campaigns.",
@@ -18,6 +19,14 @@ app = typer.Typer(
 )
 ingest_app = typer.Typer(help="Land upstream evidence as Parquet.", no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(ingest_app, name="ingest")
+
+
+class Profile(StrEnum):
+    """How much an export holds."""
+
+    archive = "archive"
+    reading = "reading"
+
 
 HomeOption = Annotated[
     Path | None, typer.Option("--home", help="Campaign home (default: $SEAMLINE_HOME, else home/ in the checkout).")
@@ -81,10 +90,42 @@ def ingest_teacher_calls(paths: Paths, home: HomeOption = None) -> None:
         print(ingest_teacher_calls(opened, paths).line())
 
 
+@app.command()
+def status(
+    home: HomeOption = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON, every record included.")] = False,
+    all: Annotated[bool, typer.Option("--all", help="List every quarantined record.")] = False,
+) -> None:
+    """Show what has landed, what is quarantined, what was built, what is stale."""
+    from warehouse.status import show
+
+    show(find_home(home), json, all)
+
+
+@app.command()
+def export(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new or empty folder, or an earlier export.")],
+    only: Annotated[str | None, typer.Option(metavar="DOMAIN,...", help="Only these domains.")] = None,
+    profile: Annotated[Profile, typer.Option(help="archive: all that landed; reading: without bulky arrays.")] = (
+        Profile.archive
+    ),
+    home: HomeOption = None,
+) -> None:
+    """Write the marts as files for readers: CSV, README, file list, checksums."""
+    from export.run import DOMAINS, export
+
+    domains = [name.strip() for name in only.split(",")] if only is not None else []
+    for name in domains:
+        if name not in DOMAINS:
+            raise typer.BadParameter(f"{name!r} is no domain; known are {', '.join(DOMAINS)}", param_hint="--only")
+    with open_home(home) as opened:
+        print("\n".join(export(opened, folder, domains, profile.value)))
+
+
 def main() -> None:
     """Run the command line: exit 0 done, 1 the input or the data is at fault, 2 wrong usage."""
     try:
-        app()
+        app(prog_name="seamline")
     except SeamlineError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(1)

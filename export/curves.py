@@ -1,4 +1,4 @@
-"""The export of curves: one CSV per arm, one per run, all arms in one, and INDEX.md, which tells how they came about."""
+"""Exports curves: one CSV per arm, one per run, one of all arms, and INDEX.md, which tells how each came to be."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -13,7 +13,7 @@ from warehouse.names import file_stems
 
 LEADS = ("training_step", "position", "run_id")
 AUDIT = ("_log_id", "_row_idx", "_drop_reason", "_training_step")
-"""Seamline's own columns of a by-run file. They start with `_`, so that reading the file again takes no metric of them."""
+"""Seamline's own columns of a by-run file. They start with `_`, so that the file read again has no metric more."""
 
 CURVE_ROWS = """
     select arm as file, training_step - 1 as row_idx, training_step, position, run_id from arm_steps
@@ -34,34 +34,18 @@ RUN_ROWS = """
     from run_rows
     left join logs on run_rows.log_id = logs.log_id
 """
-# A nested key whose joined name another key of the run has too is headed by its path.
+# A nested key whose joined name another key of its log has too is headed by its path.
 RUN_CELLS = f"""
-    with nested as (
-        select distinct run_rows.run_id, history.metric
-        from stg_wandb__history as history
-        inner join run_rows on history.log_id = run_rows.log_id and history.row_idx = run_rows.row_idx
-        where history.key_path is not null
-    ),
-
-    ambiguous as (
-        select run_rows.run_id, history.metric
-        from stg_wandb__history as history
-        inner join run_rows on history.log_id = run_rows.log_id and history.row_idx = run_rows.row_idx
-        inner join nested on run_rows.run_id = nested.run_id and history.metric = nested.metric
-        group by run_rows.run_id, history.metric
-        having count(distinct coalesce(history.key_path, '')) > 1
-    )
-
     select
         wide_rows.file,
         wide_rows.row_idx,
-        case when ambiguous.metric is not null and history.key_path is not null
+        case when nested_metrics.is_ambiguous and history.key_path is not null
             then history.key_path else history.metric end as name,
         history.value,
         history.value_text
     from stg_wandb__history as history
     inner join wide_rows on history.log_id = wide_rows.log_id and history.row_idx = wide_rows.log_row_idx
-    left join ambiguous on wide_rows.file = ambiguous.run_id and history.metric = ambiguous.metric
+    left join nested_metrics on history.log_id = nested_metrics.log_id and history.metric = nested_metrics.metric
     where history.metric not in {AUDIT}
 """
 
@@ -118,7 +102,9 @@ def _write_runs(warehouse: duckdb.DuckDBPyConnection, folder: Path, stems: dict[
     for arm, run in warehouse.execute("select arm, run_id from runs where row_count > 0").fetchall():
         runs_of.setdefault(arm, []).append(run)
     files = {
-        run: f"by-run/{stems[arm]}/{stem}.csv" for arm, runs in runs_of.items() for run, stem in file_stems(runs).items()
+        run: f"by-run/{stems[arm]}/{stem}.csv"
+        for arm, runs in runs_of.items()
+        for run, stem in file_stems(runs).items()
     }
     for run in wide_files(warehouse, RUN_ROWS, RUN_CELLS, "writing runs"):
         write_lines(folder / files[run.file], [*AUDIT, *run.names], lines(run))

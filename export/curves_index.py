@@ -186,21 +186,23 @@ def _traps(warehouse: duckdb.DuckDBPyConnection, arms: list[Row]) -> str:
             [longest["arm"]],
         ).fetchone()
         traps.append(
-            f"- `position` is what the trainer logged as {escape(longest['position_key'])}, not a count of optimizer steps: "
-            f"open-instruct counts episodes there. {escape(longest['arm'])} runs from {shown(first, 12)} to "
-            f"{shown(last, 12)} over its {shown(longest['step_count'])} steps. Plot over `training_step`."
+            f"- `position` is what the trainer logged as {escape(longest['position_key'])}, not a count of "
+            f"optimizer steps: open-instruct counts episodes there. {escape(longest['arm'])} runs from "
+            f"{shown(first, 12)} to {shown(last, 12)} over its {shown(longest['step_count'])} steps. Plot over `training_step`."
         )
     dead = _rows(warehouse, "select metric, arm_count from metrics where is_dead order by metric")
     traps += [
-        f"- {escape(row['metric'])} is zero wherever it was logged ({shown(row['arm_count'])} arms): its flat line says "
-        "nothing about a run."
+        f"- {escape(row['metric'])} is zero wherever it was logged ({shown(row['arm_count'])} arms): its flat line "
+        "says nothing about a run."
         for row in dead
     ]
     traps += [
         f"- {escape(row['metric_pattern'])}: {escape(row['note'])}"
         for row in _rows(warehouse, "select * from declared.metric_notes order by metric_pattern, note")
     ]
-    traps += [f"- {escape(arm['arm'])} has a hole: do not join by step beyond it." for arm in arms if arm["has_step_hole"]]
+    traps += [
+        f"- {escape(arm['arm'])} has a hole: do not join by step beyond it." for arm in arms if arm["has_step_hole"]
+    ]
     traps += [f"- {escape(arm['arm'])}: {escape(arm['note'])}" for arm in arms if arm["note"]]
     running = [escape(arm["arm"]) for arm in arms if arm["is_running"]]
     if running:
@@ -214,8 +216,9 @@ def _stitch(arms: list[Row]) -> str:
     text = (
         "A restarted trainer continues from its last checkpoint, as a new run or a new log. Of an arm's segments the "
         "lineage that ends in the latest one is its curve. What a segment logged at or after the start of a later one "
-        "was redone, and is dropped. Where a restart does not re-enter exactly where the last one left, neighbours much "
-        "closer than the arm's median gap are one optimizer step, and the later is kept. What is left is numbered from 1.\n"
+        "was redone, and is dropped. Where a restart does not re-enter exactly where the last one left, neighbours "
+        "much closer than the arm's median gap are one optimizer step, and the later is kept. What is left is "
+        "numbered from 1.\n"
     )
     if collapsed:
         widest = max(collapsed, key=lambda arm: arm["widest_collapsed_gap_ratio"])

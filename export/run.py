@@ -7,9 +7,9 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from warehouse.connect import open_warehouse
 from warehouse.errors import ExportError
 from warehouse.home import Home
-from warehouse.connect import open_warehouse
 
 DOMAINS = {
     "curves": "export.curves",
@@ -17,7 +17,6 @@ DOMAINS = {
 """Module of each domain, in the order of the README. Its `write(warehouse, folder, profile)` writes the domain's files
 and returns its README section, or an empty text where it has no data."""
 
-PROFILES = ("archive", "reading")
 TITLE = "# A campaign, exported by Seamline\n\nFILES.txt lists every file; `sha256sum -c SHA256SUMS` checks them.\n"
 FILES, SUMS = "FILES.txt", "SHA256SUMS"
 

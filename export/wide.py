@@ -24,7 +24,7 @@ BATCH_CELLS = 1_000_000
 
 @dataclass(frozen=True)
 class Wide:
-    """The rows of one file. `leads` are the leading cells of each row; `rows` and `columns` place `cells` in the grid."""
+    """The rows of one file. `leads` are their leading cells; `rows` and `columns` place `cells` in the grid."""
 
     file: str
     names: list[str]
@@ -66,7 +66,7 @@ def _read(warehouse: duckdb.DuckDBPyConnection, cells_sql: str, files: Sequence[
     rows = "select * from wide_rows where file in (select unnest(?)) order by file, row_idx"
     for file, _, *lead in warehouse.execute(rows, [list(files)]).fetchall():
         leads[file].append([quote(cell(value)) for value in lead])
-    quoted = f"""case when regexp_matches(value_text, '[",\\n\\r]') then '"' || replace(value_text, '"', '""') || '"'
+    quoted = """case when regexp_matches(value_text, '[",\\n\\r]') then '"' || replace(value_text, '"', '""') || '"'
         else value_text end"""
     table = warehouse.execute(
         f"""select file, cast(row_idx as integer) as row_idx, name,
@@ -87,9 +87,7 @@ def _read(warehouse: duckdb.DuckDBPyConnection, cells_sql: str, files: Sequence[
         used = sorted(np.unique(name_codes[own]).tolist(), key=names.__getitem__)
         column_of = np.zeros(len(names), dtype=np.int64)
         column_of[used] = np.arange(len(used))
-        yield Wide(
-            file, [names[c] for c in used], leads[file], rows_idx[own], column_of[name_codes[own]], cells[own]
-        )
+        yield Wide(file, [names[c] for c in used], leads[file], rows_idx[own], column_of[name_codes[own]], cells[own])
 
 
 def _encode(column: pa.ChunkedArray) -> tuple[np.ndarray, list[str]]:

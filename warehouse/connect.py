@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def connect(home: Home, read_only: bool = True) -> "DuckDBPyConnection":
-    """A connection to the home's warehouse. Raises HomeError where it is missing, damaged or held by another process."""
+    """A connection to the warehouse. Raises HomeError where it is missing, damaged or held by another process."""
     import duckdb
 
     if read_only and not home.warehouse.exists():
@@ -31,7 +31,7 @@ def connect(home: Home, read_only: bool = True) -> "DuckDBPyConnection":
 
 @contextmanager
 def open_warehouse(home: Home) -> Iterator["DuckDBPyConnection"]:
-    """The warehouse, read-only, until the block ends. Raises HomeError also where a table is missing or can't be read."""
+    """The warehouse, read-only, until the block ends. Raises HomeError also where it lacks a table."""
     import duckdb
 
     with connect(home) as warehouse:
