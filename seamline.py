@@ -51,6 +51,23 @@ def build(context: typer.Context, home: HomeOption = None) -> None:
         print(f"{opened.warehouse}: built")
 
 
+@ingest_app.command("wandb")
+def ingest_wandb(
+    sources: Annotated[
+        list[str], typer.Argument(help="Folders with .wandb logs or exported histories, such files, or ENTITY/PROJECT.")
+    ],
+    run_id: Annotated[
+        str | None, typer.Option("--run-id", help="The run of an exported history that does not tell.")
+    ] = None,
+    home: HomeOption = None,
+) -> None:
+    """W&B runs: .wandb logs, exported histories (CSV, JSON, JSONL), chart exports."""
+    from ingest.wandb import ingest_wandb
+
+    with open_home(home) as opened:
+        print(ingest_wandb(opened, sources, run_id).line())
+
+
 @ingest_app.command("rounds")
 def ingest_rounds(
     paths: Paths,

@@ -1,0 +1,210 @@
+"""Batches of log records to landing rows: protobuf to Arrow at once, then the columns of `wandb_values`."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ingest.landing import quarantine
+from ingest.wandb_framing import Found
+from ingest.wandb_proto import arrow_reader, message
+from ingest.wandb_values import Columns, Leaf, columns
+
+_LATEST_SECONDS = 253402300800.0  # year 10000
+Rows = tuple[str, pa.RecordBatch]
+
+
+@dataclass
+class Batch:
+    """Records of one type that wait to be converted together. Converting drops those that are no message."""
+
+    found: list[Found] = field(default_factory=list)
+    byte_count: int = 0
+    quarantined: list[Rows] = field(default_factory=list)
+
+    def add(self, record: Found) -> None:
+        self.found.append(record)
+        self.byte_count += len(record.payload)
+
+    def convert(self, name: str) -> pa.RecordBatch:
+        """One row a record; a record that can't be converted goes to `quarantined` and leaves `found`."""
+        reader = arrow_reader(name)
+        try:
+            return reader.list_to_record_batch([record.payload for record in self.found])
+        except Exception:  # ptars names no errors of its own
+            whole, rows = [], []
+            for record in self.found:
+                try:
+                    rows.append(reader.list_to_record_batch([record.payload]))
+                    whole.append(record)
+                except Exception as error:
+                    reason = f"a record that is no {name} message: {error}"
+                    self.quarantined.append(quarantine(f"byte {record.offset}", reason))
+            self.found = whole
+            if not rows:
+                return reader.list_to_record_batch([])
+            return pa.concat_batches(rows)
+
+
+def history(batch: Batch, first_row: int) -> Iterator[Rows]:
+    """Rows of `wandb_rows` and `wandb_history`; row ordinals count from `first_row`."""
+    table = batch.convert("HistoryRecord")
+    found = _columns(table.column("history").field("item"), batch, "history")
+    count = len(batch.found)
+    yield (
+        "wandb_rows",
+        pa.RecordBatch.from_pydict(
+            {
+                "row_idx": pa.array(np.arange(first_row, first_row + count)),
+                "record_number": _record_number(table),
+                "step": whole_numbers(found.first_of("_step", count)),
+                "logged_at": timestamps(found.first_of("_timestamp", count)),
+                "runtime_seconds": found.first_of("_runtime", count),
+            }
+        ),
+    )
+    yield (
+        "wandb_history",
+        pa.RecordBatch.from_pydict(
+            {
+                "row_idx": pa.array(found.rows + first_row),
+                "metric": found.metric,
+                "key_path": found.key_path,
+                "value": found.value,
+                "value_text": found.value_text,
+            }
+        ),
+    )
+
+
+def system_metrics(batch: Batch, first_sample: int) -> Iterator[Rows]:
+    """Rows of `wandb_system_metrics`; sample ordinals count from `first_sample`."""
+    table = batch.convert("StatsRecord")
+    stats = table.column("stats")
+    found = _columns(stats.field("item"), batch, "stats")
+    stamp = stats.field("timestamp")
+    is_known = stamp.is_valid().to_numpy(zero_copy_only=False)
+    micros = stamp.field("seconds").fill_null(0).to_numpy() * 1e6 + stamp.field("nanos").fill_null(0).to_numpy() // 1000
+    at = pa.array(found.rows)
+    names = pc.replace_substring_regex(found.metric.dictionary, r"^system\.", "")
+    yield (
+        "wandb_system_metrics",
+        pa.RecordBatch.from_pydict(
+            {
+                "sample_idx": pa.array(found.rows + first_sample),
+                "record_number": _record_number(table).take(at),
+                "logged_at": timestamps(
+                    pa.array(micros / 1e6, mask=~stamp.is_valid().to_numpy(zero_copy_only=False))
+                ).take(at),
+                "metric": pa.DictionaryArray.from_arrays(found.metric.indices, names),
+                "value": found.value,
+                "value_text": found.value_text,
+            }
+        ),
+    )
+
+
+def last_keys(batch: Batch) -> list[bytes]:
+    """Those summary records of the batch that set or remove some key last, in order: the others leave no trace."""
+    table = batch.convert("SummaryKeys")
+    needed: set[int] = set()
+    for kind in ("update", "remove"):
+        items = table.column("summary").field(kind)
+        rows = np.repeat(np.arange(len(items)), pc.list_value_length(items).fill_null(0).to_numpy())
+        items = items.flatten()
+        if len(items):
+            nested = pc.binary_join(items.field("nested_key").cast(pa.list_(pa.string())), "\x1f")
+            names = pc.dictionary_encode(pc.binary_join_element_wise(items.field("key"), nested, "\x1e"))
+            last = np.zeros(len(names.dictionary), dtype=np.int64)
+            last[names.indices.to_numpy()] = rows
+            needed |= set(last.tolist())
+    return [batch.found[row].payload for row in sorted(needed)]
+
+
+def _columns(items: pa.ListArray, batch: Batch, what: str) -> Columns:
+    """The items of all records of a batch, repeats and unreadable ones quarantined."""
+    counts = pc.list_value_length(items).fill_null(0).to_numpy()
+    rows = np.repeat(np.arange(len(counts)), counts)
+    items = items.flatten()
+    keys, texts = items.field("key"), items.field("value_json")
+    special = pc.or_(pc.starts_with(texts, "{"), pc.equal(texts, "")).to_numpy(zero_copy_only=False)
+    nested = items.field("nested_key") if "nested_key" in {f.name for f in items.type} else None
+    depths = pc.list_value_length(nested).fill_null(0).to_numpy()
+    if (depths == 1).all():
+        keys = nested.flatten()
+    elif depths.any():
+        starts = np.cumsum(depths) - depths
+        at = np.where(depths > 0, starts + len(keys), np.arange(len(keys)))
+        keys = pa.concat_arrays([keys, nested.flatten()]).take(pa.array(at))
+        special |= depths > 1
+    if not special.any():
+        found = columns(rows, keys, texts, [])
+    else:
+        leaves = []
+        for at in np.flatnonzero(special).tolist():
+            path = tuple(nested[at].as_py()) or (keys[at].as_py(),)
+            leaves.append(Leaf(int(rows[at]), path, texts[at].as_py()))
+        plain = pa.array(~special)
+        leaves = _typed(leaves, batch, what)
+        found = columns(rows[~special], keys.filter(plain), texts.filter(plain), leaves)
+    for repeat in found.repeats:
+        batch.quarantined.append(
+            quarantine(
+                f"byte {batch.found[repeat.row].offset}",
+                f"key {repeat.metric!r} is in one {what} record {len(repeat.dropped) + 1} times: the last value, "
+                f"{repeat.kept[:80]}, landed, not {', '.join(text[:80] for text in repeat.dropped)}",
+            )
+        )
+    return found
+
+
+def _typed(leaves: list[Leaf], batch: Batch, what: str) -> list[Leaf]:
+    """The leaves; those without JSON text get it from the typed value field of their item, else are quarantined."""
+    found = []
+    for leaf in leaves:
+        text = leaf.text
+        if not text and what == "history":
+            record = message("TypedHistoryRecord").FromString(batch.found[leaf.row].payload)
+            text = next(
+                (_typed_text(i) for i in record.history.item if (tuple(i.nested_key) or (i.key,)) == leaf.path), ""
+            )
+        if text:
+            found.append(leaf._replace(text=text))
+        else:
+            reason = f"key {'.'.join(leaf.path)!r} has no value"
+            batch.quarantined.append(quarantine(f"byte {batch.found[leaf.row].offset}", reason))
+    return found
+
+
+def _typed_text(item) -> str:
+    """JSON text of a typed value; empty where there is none."""
+    kind = item.WhichOneof("value")
+    if kind in (None, "json", "none"):
+        return {"none": "null", "json": item.json}.get(kind, "")
+    return json.dumps(getattr(item, kind))
+
+
+def _record_number(table: pa.RecordBatch) -> pa.Array:
+    """The records' own numbers; null where the SDK wrote none (up to 0.12)."""
+    numbers = table.column("num")
+    return pc.if_else(pc.greater(numbers, 0), numbers, None)
+
+
+def whole_numbers(values: pa.Array) -> pa.Array:
+    """Doubles as bigint; null for what is no whole number."""
+    numbers = values.fill_null(np.nan).to_numpy()
+    with np.errstate(invalid="ignore"):
+        is_whole = (np.abs(numbers) < 2**53) & (np.floor(numbers) == numbers)
+    return pa.array(np.where(is_whole, numbers, 0).astype(np.int64), mask=~is_whole)
+
+
+def timestamps(seconds: pa.Array) -> pa.Array:
+    """Epoch seconds as UTC timestamps in microseconds; null for what is no time before the year 10000."""
+    numbers = seconds.fill_null(np.nan).to_numpy()
+    with np.errstate(invalid="ignore"):
+        is_time = np.abs(numbers) < _LATEST_SECONDS
+    micros = np.rint(np.where(is_time, numbers, 0) * 1e6).astype(np.int64)
+    return pa.array(micros, mask=~is_time).cast(pa.timestamp("us"))
