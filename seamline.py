@@ -139,6 +139,21 @@ def export(
         print("\n".join(export(opened, folder, domains, profile.value)))
 
 
+@app.command()
+def simulate(
+    directory: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Where to write; an earlier simulation is replaced.")
+    ],
+    scale: Annotated[str, typer.Option(help="small (seconds), card (13 arms, 60 runs) or a number of arms.")] = "small",
+    seed: Annotated[int, typer.Option(min=0, help="Same seed, same bytes.")] = 0,
+) -> None:
+    """Write a synthetic campaign in the upstream formats, with its truth beside it."""
+    from simulate.campaign import simulate
+
+    simulate(directory.resolve(), scale, seed)
+    print(f"{directory}: simulated; what every curve must be is in {directory / 'truth'}")
+
+
 def main() -> None:
     """Run the command line: exit 0 done, 1 the input or the data is at fault, 2 wrong usage."""
     try:

@@ -1,0 +1,131 @@
+"""The truth of simulated curves, told by the trainer that trained them and not by a stitch of its logs."""
+
+import csv
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+from simulate.files import write_csv
+from simulate.logs import Log, place_of
+from simulate.metrics import ABSENT, COLLIDING, DEAD, MIXED
+from simulate.trainer import Arm
+
+GUARD_BAND = (0.06, 0.18)
+
+
+class Truth:
+    """Gathers what every curve must be, arm by arm; `write` puts it below `folder`."""
+
+    def __init__(self, folder: Path, with_values: bool):
+        self.folder = folder
+        self.with_values = with_values
+        self.arms: list[list] = []
+        self.run_rows: list[list] = []
+        self.logs: list[list] = []
+        self.deviations: list[list] = []
+        self.findings: set[tuple[str, str]] = {("dead_metric", DEAD)}
+        folder.mkdir(parents=True)
+        self._curves = open(folder / "curves.csv", "w", newline="", encoding="utf-8") if with_values else None  # noqa: SIM115
+        if self._curves:
+            self._out = csv.writer(self._curves, lineterminator="\n")
+            self._out.writerow(["arm", "training_step", "position", "run_id", "metric", "value"])
+
+    def add(self, arm: Arm, logs: list[Log], values: dict[str, list]) -> None:
+        """What one arm's curve, rows and findings must be."""
+        count, total = 0, []
+        for step, ordinal in arm.training_step.items():
+            owner = arm.owner[step]
+            row = place_of(arm, owner, step)
+            position, run_id = row[arm.position_key], arm.starts[owner].run_id
+            row |= {name: column[step - 1] for name, column in values.items()}
+            for name, value in row.items():
+                if value is ABSENT:
+                    continue
+                count += 1
+                if isinstance(value, int | float) and math.isfinite(value):
+                    total.append(value)
+                if self._curves:
+                    self._out.writerow([arm.name, ordinal, position, run_id, name, value_text(value)])
+        self._add_rows(arm, logs)
+        ratios = list(arm.gap_ratios_before_collapse())
+        self.arms.append(
+            [
+                arm.name,
+                len(arm.training_step),
+                len({log.run_id for log in logs}),
+                len(logs),
+                arm.lineage_count,
+                min((ratio for ratio, is_seam in ratios if not is_seam), default=None),
+                max((ratio for ratio, is_seam in ratios if is_seam), default=None),
+                sum(len(log.rows) for log in logs),
+                count,
+                math.fsum(total),
+            ]
+        )
+        self.findings |= set(_findings(arm))
+
+    def _add_rows(self, arm: Arm, logs: list[Log]) -> None:
+        for log in logs:
+            self.logs.append([log.directory, log.run_id, len(log.rows), str(log.is_unfinished).lower()])
+            for row in log.rows:
+                reason = "excluded" if arm.launches[row.launch].is_excluded else "unpositioned"
+                if row.step is not None:
+                    reason = arm.drop_reason(row.launch, row.step)
+                ordinal = None if reason else arm.training_step[row.step]
+                self.run_rows.append([log.run_id, log.directory, row.row_idx, reason or None, ordinal])
+
+    def write(self) -> None:
+        """Write all but the curves, which are written as they come, and close those."""
+        if self._curves:
+            self._curves.close()
+        write_csv(
+            self.folder / "arms.csv",
+            [
+                "arm",
+                "step_count",
+                "run_count",
+                "log_count",
+                "lineage_count",
+                "tightest_kept_gap_ratio",
+                "widest_collapsed_gap_ratio",
+                "logged_row_count",
+                "value_count",
+                "finite_value_sum",
+            ],
+            self.arms,
+        )
+        write_csv(
+            self.folder / "run_rows.csv",
+            ["run_id", "log_directory", "row_idx", "drop_reason", "training_step"],
+            self.run_rows,
+        )
+        write_csv(self.folder / "logs.csv", ["log_directory", "run_id", "row_count", "is_unfinished"], self.logs)
+        write_csv(self.folder / "findings.csv", ["kind", "subject"], sorted(self.findings))
+
+
+def value_text(value: object) -> str:
+    """A logged value as the truth spells it: null, NaN, Infinity, a number, or JSON text."""
+    if isinstance(value, float):
+        return repr(value) if math.isfinite(value) else json.dumps(value)
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _findings(arm: Arm) -> Iterator[tuple[str, str]]:
+    """The findings an arm must have, from what was planted in it."""
+    alive = [launch for launch in arm.launches if launch.steps and not launch.is_excluded]
+    planted = {
+        "longer_lineage_not_chosen": any(launch.last_step > len(arm.true_steps) for launch in alive),
+        "concurrent_segments": any(launch.is_concurrent for launch in arm.launches),
+        "step_hole": bool(arm.unlogged_steps),
+        "trainer_step_differs": bool(arm.unlogged_steps and arm.trainer_step_key),
+        "arm_running": arm.is_running,
+        "unexpected_step_count": not arm.is_running and arm.expected_step_count not in (None, len(arm.training_step)),
+        "seam_guard_band": any(GUARD_BAND[0] < ratio < GUARD_BAND[1] for ratio in arm.gap_ratios.values()),
+        "unpositioned_rows": arm.has_unpositioned_rows,
+        "arm_without_kept_steps": not alive,
+    }
+    yield from ((kind, arm.name) for kind, holds in planted.items() if holds)
+    if arm.has_oddities:
+        yield "metric_name_collision", COLLIDING
+        yield "text_among_numbers", MIXED
