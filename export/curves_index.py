@@ -188,11 +188,12 @@ def _traps(warehouse: duckdb.DuckDBPyConnection, arms: list[Row]) -> str:
         traps.append(
             f"- `position` is what the trainer logged as {escape(longest['position_key'])}, not a count of "
             f"optimizer steps: open-instruct counts episodes there. {escape(longest['arm'])} runs from "
-            f"{shown(first, 12)} to {shown(last, 12)} over its {shown(longest['step_count'])} steps. Plot over `training_step`."
+            f"{shown(first, 12)} to {shown(last, 12)} over its {shown(longest['step_count'])} steps. "
+            "Plot over `training_step`."
         )
     dead = _rows(warehouse, "select metric, arm_count from metrics where is_dead order by metric")
     traps += [
-        f"- {escape(row['metric'])} is zero wherever it was logged ({shown(row['arm_count'])} arms): its flat line "
+        f"- {escape(row['metric'])} is zero wherever it was logged (arms: {shown(row['arm_count'])}): its flat line "
         "says nothing about a run."
         for row in dead
     ]

@@ -68,12 +68,12 @@ def _read(warehouse: duckdb.DuckDBPyConnection, cells_sql: str, files: Sequence[
         leads[file].append([quote(cell(value)) for value in lead])
     quoted = """case when regexp_matches(value_text, '[",\\n\\r]') then '"' || replace(value_text, '"', '""') || '"'
         else value_text end"""
-    table = warehouse.execute(
+    table = warehouse.sql(
         f"""select file, cast(row_idx as integer) as row_idx, name,
                 coalesce(case when value_text is not null then {quoted} else {number_sql("value")} end, '') as cell
             from ({cells_sql}) where file in (select unnest(?))""",
-        [list(files)],
-    ).fetch_arrow_table()
+        params=[list(files)],
+    ).to_arrow_table()
     rows_idx = table["row_idx"].to_numpy()
     cells = table["cell"].to_numpy()
     file_codes, file_names = _encode(table["file"])

@@ -1,0 +1,98 @@
+"""Lands history that a test spells out row by row, without a reader in between."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pyarrow as pa
+
+from ingest.landing import Source, land, quarantine
+from warehouse.home import Home, open_home
+
+START = datetime(2026, 9, 1)
+
+
+class Text(str):
+    """JSON text of a value that is no number."""
+
+
+def land_run(
+    home: Path,
+    run_id: str | None,
+    rows: Sequence[Mapping[str | tuple[str, ...], object]],
+    arm: str | None = None,
+    hour: int = 0,
+    log_id: str | None = None,
+    name: str | None = None,
+    unreadable: Sequence[tuple[str, str]] = (),
+    lost_tail_bytes: int = 0,
+    config: Mapping[str, str] | None = None,
+) -> None:
+    """Land one log that starts `hour` hours after START, a row every minute. A value is a float, None or Text.
+
+    A key that is a tuple is the path of a nested one.
+    """
+    log_id = log_id or f"{hashlib.sha256(str(run_id).encode()).hexdigest()[:8]}-log"
+    started = START + timedelta(hours=hour)
+    log = {name: None for name in LOG_COLUMNS} | {
+        "run_id": run_id,
+        "source_kind": "log",
+        "display_name": name,
+        "arm_in_path": arm,
+        "started_at": started,
+        "has_exit_record": not lost_tail_bytes,
+        "record_count": len(rows),
+        "history_row_count": len(rows),
+        "lost_tail_bytes": lost_tail_bytes,
+    }
+    history = [
+        {
+            "row_idx": idx,
+            "metric": key if isinstance(key, str) else ".".join(key),
+            "key_path": None if isinstance(key, str) else json.dumps(key, separators=(",", ":")),
+            "value": value if isinstance(value, float) else None,
+            "value_text": str(value) if isinstance(value, Text) else None,
+        }
+        for idx, row in enumerate(rows)
+        for key, value in row.items()
+    ]
+    tables = {
+        "wandb_logs": [log],
+        "wandb_config": [{"config_key": key, "value_json": value} for key, value in (config or {}).items()],
+        "wandb_rows": [
+            {
+                "row_idx": idx,
+                "record_number": idx + 1,
+                "step": None,
+                "logged_at": started + timedelta(minutes=idx),
+                "runtime_seconds": None,
+            }
+            for idx in range(len(rows))
+        ],
+        "wandb_history": history,
+    }
+    batches = [(table, _batch(table, part)) for table, part in tables.items() if part]
+    batches += [quarantine(locator, reason) for locator, reason in unreadable]
+    with open_home(home) as opened:
+        land(opened, Source("wandb", log_id, f"/runs/{log_id}.wandb", "digest", 1000), batches)
+
+
+LOG_COLUMNS = (
+    "run_id source_kind display_name entity project run_group job_type arm_in_path started_at sdk_version state "
+    "has_exit_record exit_code record_count history_row_count lost_tail_bytes"
+).split()
+
+
+def _batch(table: str, rows: list[dict[str, object]]) -> pa.RecordBatch:
+    from warehouse.schema import landing_tables
+
+    schema = landing_tables()[table].schema
+    return pa.RecordBatch.from_pylist(rows, pa.schema([f for f in schema if f.name != "source_name"]))
+
+
+def declare(home: Path, table: str, lines: str) -> None:
+    """Append lines to a declared file of the home."""
+    with open_home(home) as opened, open(Home(opened.path).declared / f"{table}.csv", "a") as handle:
+        handle.write(lines)
