@@ -1,6 +1,7 @@
 """What the export of curves tells in words: INDEX.md and its section of README.md. Every number is a mart's."""
 
 from collections.abc import Mapping
+from pathlib import PurePath
 from urllib.parse import quote as url
 
 import duckdb
@@ -140,7 +141,9 @@ def _notes(warehouse: duckdb.DuckDBPyConnection) -> str:
         parts += ["## Excluded by declaration (times are UTC)\n", markdown_table(columns, table)]
     strays = _rows(warehouse, "select * from logs where run_id is null order by source")
     if strays:
-        table = [[escape(row["source"]), shown(row["lost_tail_bytes"])] for row in strays]
+        # the last two parts of the path tell a log; the rest tells the reader's machine
+        names = ["/".join(PurePath(str(row["source"])).parts[-2:]) for row in strays]
+        table = [[escape(name), shown(row["lost_tail_bytes"])] for name, row in zip(names, strays, strict=True)]
         parts += ["## Logs without a run\n", markdown_table(["log", "lost bytes at its end"], table)]
     return "\n".join(parts)
 
@@ -167,7 +170,7 @@ def readme_section(warehouse: duckdb.DuckDBPyConnection, curves: Mapping[str, st
         "### How restarts were stitched\n",
         _stitch(arms),
         "### Load\n",
-        _load(arms, curves),
+        _load(warehouse, curves),
     ]
     return "\n".join(parts)
 
@@ -185,9 +188,10 @@ def _traps(warehouse: duckdb.DuckDBPyConnection, arms: list[Row]) -> str:
             "select min_by(position, training_step), max_by(position, training_step) from arm_steps where arm = ?",
             [longest["arm"]],
         ).fetchone()
+        key = str(longest["position_key"])
+        counted = ", which open-instruct counts in episodes, not in optimizer steps" if "global_step" in key else ""
         traps.append(
-            f"- `position` is what the trainer logged as {escape(longest['position_key'])}, not a count of "
-            f"optimizer steps: open-instruct counts episodes there. {escape(longest['arm'])} runs from "
+            f"- `position` is what the trainer logged as {escape(key)}{counted}: {escape(longest['arm'])} runs from "
             f"{shown(first, 12)} to {shown(last, 12)} over its {shown(longest['step_count'])} steps. "
             "Plot over `training_step`."
         )
@@ -243,13 +247,17 @@ def _stitch(arms: list[Row]) -> str:
     return text
 
 
-def _load(arms: list[Row], curves: Mapping[str, str]) -> str:
-    file = next((curves[arm["arm"]] for arm in arms if arm["arm"] in curves), "by-arm/<arm>.csv")
-    headline = next((arm["headline_metric"] for arm in arms if arm["arm"] in curves), "scores")
+def _load(warehouse: duckdb.DuckDBPyConnection, curves: Mapping[str, str]) -> str:
+    plotted = warehouse.execute(
+        """select arms.arm, arms.headline_metric from arms
+        inner join arm_metrics on arms.arm = arm_metrics.arm and arms.headline_metric = arm_metrics.metric
+        order by arms.arm limit 1"""
+    ).fetchone()
+    arm, metric = plotted or (next(iter(curves), None), None)
+    file = curves.get(str(arm), "all_arms_wide.csv")
+    plot = f"curve.plot(x='training_step', y={metric!r})\n" if metric else ""
     return (
-        "```python\nimport pandas as pd\n"
-        f"curve = pd.read_csv({file!r})\n"
-        f"curve.plot(x='training_step', y={headline!r})\n```\n"
+        f"```python\nimport pandas as pd\ncurve = pd.read_csv({file!r})\n{plot}```\n"
         "\n```sql\nselect * from read_csv('all_arms_wide.csv', sample_size = -1) -- DuckDB\n```\n"
     )
 

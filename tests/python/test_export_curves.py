@@ -173,7 +173,12 @@ def test_index_tells_of_every_arm_and_run(out):
     assert "Note: slow cluster" in section
     assert "Config lr is 0.5 where the recipe says 0.25 (affects learning; runs run-a): halved by mistake" in section
     assert "## excluded-arm\n\nNo curve" in text
-    assert "wrong \\| tool parser" in text and "fresh rubrics each step" in text and "/runs/stray.wandb" in text
+    assert (
+        "wrong \\| tool parser" in text
+        and "fresh rubrics each step" in text
+        and "runs/stray.wandb" in text
+        and "/runs/stray.wandb" not in text
+    )
     assert "dead\\_metric" in text
     assert "\n## ../evil \\| arm \\`x\\` \\<b\\>\n" in text
     for line in text.splitlines():
@@ -183,10 +188,15 @@ def test_index_tells_of_every_arm_and_run(out):
 
 def test_readme_names_the_traps_of_this_campaign(out):
     text = (out / "README.md").read_text()
-    assert "alpha runs from 100 to 700 over its 7 steps" in text
+    assert (
+        "global\\_step, which open-instruct counts in episodes, not in optimizer steps: alpha runs from 100 to 700 over its 7 steps"
+        in text
+    )
     assert "- dead is zero wherever it was logged (arms: 1)" in text
     assert "1 of 1 arms with a declared number of steps land exactly on it" in text
-    assert "No pair was close enough to be taken for one step; the tightest pair taken for two lay 1 apart (alpha)" in text
+    assert (
+        "No pair was close enough to be taken for one step; the tightest pair taken for two lay 1 apart (alpha)" in text
+    )
 
 
 def test_lists_and_checksums_cover_every_file(out):
