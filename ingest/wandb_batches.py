@@ -86,7 +86,7 @@ def system_metrics(batch: Batch, first_sample: int) -> Iterator[Rows]:
     stats = table.column("stats")
     found = _columns(stats.field("item"), batch, "stats")
     stamp = stats.field("timestamp")
-    is_known = stamp.is_valid().to_numpy(zero_copy_only=False)
+    stamp.is_valid().to_numpy(zero_copy_only=False)
     micros = stamp.field("seconds").fill_null(0).to_numpy() * 1e6 + stamp.field("nanos").fill_null(0).to_numpy() // 1000
     at = pa.array(found.rows)
     names = pc.replace_substring_regex(found.metric.dictionary, r"^system\.", "")

@@ -36,7 +36,7 @@ def land_run(
     """
     log_id = log_id or f"{hashlib.sha256(str(run_id).encode()).hexdigest()[:8]}-log"
     started = START + timedelta(hours=hour)
-    log = {name: None for name in LOG_COLUMNS} | {
+    log = {
         "run_id": run_id,
         "source_kind": "log",
         "display_name": name,
@@ -79,16 +79,11 @@ def land_run(
         land(opened, Source("wandb", log_id, f"/runs/{log_id}.wandb", "digest", 1000), batches)
 
 
-LOG_COLUMNS = (
-    "run_id source_kind display_name entity project run_group job_type arm_in_path started_at sdk_version state "
-    "has_exit_record exit_code record_count history_row_count lost_tail_bytes"
-).split()
-
-
 def _batch(table: str, rows: list[dict[str, object]]) -> pa.RecordBatch:
     from warehouse.schema import landing_tables
 
     schema = landing_tables()[table].schema
+    # columns that a row leaves out are null
     return pa.RecordBatch.from_pylist(rows, pa.schema([f for f in schema if f.name != "source_name"]))
 
 
