@@ -4,16 +4,13 @@ import shutil
 from pathlib import Path
 
 from simulate.arms import PARSER_FIXED_AT, arms, metric_count
-from simulate.curves_truth import Truth
+from simulate.curves_truth import RECIPE, Truth
 from simulate.files import write_csv
 from simulate.logs import write_logs
 from simulate.metrics import DEAD, EVALUATION, metric_names, true_values
 from simulate.trainer import Arm
 from simulate.wandb_writer import FILE_HEADER
 from warehouse.console import progress
-
-RECIPE = [("pack_length", "67584", True), ("response_length", "65536", True), ("pool_size", "512", False)]
-"""(config key, value, whether a deviation changes what is learned)."""
 
 
 def write(folder: Path, scale: str, seed: int) -> None:
@@ -30,9 +27,9 @@ def write(folder: Path, scale: str, seed: int) -> None:
         values = true_values(arm, names)
         logs = write_logs(folder / "wandb", arm, values, summary_every)
         truth.add(arm, logs, values)
-    truth.write()
     if scale == "small":
-        _strays(folder / "wandb")
+        truth.logs.append(_strays(folder / "wandb"))
+    truth.write()
     _declare(folder / "declared", planned)
 
 
@@ -88,11 +85,15 @@ def _declare(folder: Path, planned: list[Arm]) -> None:
     )
 
 
-def _strays(folder: Path) -> None:
-    """What lies about in a real folder: a link to the latest run, a backup of one, a log that is its header alone."""
+def _strays(folder: Path) -> list:
+    """What lies about in a real folder: a link to the latest run, a backup of one, a log that is its header alone.
+
+    Returns the truth of that log.
+    """
     runs = sorted(path.name for path in folder.iterdir())
     (folder / "latest-run").symlink_to(runs[-1])
     shutil.copytree(folder / runs[0], folder / "backup" / runs[0])
     empty = folder / "run-20260911_080000-0nothing"
     empty.mkdir()
     (empty / "run-0nothing.wandb").write_bytes(FILE_HEADER)
+    return [empty.name, None, 0, "true"]

@@ -11,6 +11,9 @@ from simulate.logs import Log, place_of
 from simulate.metrics import ABSENT, COLLIDING, DEAD, MIXED
 from simulate.trainer import Arm
 
+RECIPE = [("pack_length", "67584", True), ("response_length", "65536", True), ("pool_size", "512", False)]
+"""(config key, value, whether a deviation changes what is learned), as declared in frozen_recipe.csv."""
+
 GUARD_BAND = (0.06, 0.18)
 
 
@@ -48,6 +51,7 @@ class Truth:
                 if self._curves:
                     self._out.writerow([arm.name, ordinal, position, run_id, name, value_text(value)])
         self._add_rows(arm, logs)
+        self._add_deviations(arm)
         ratios = list(arm.gap_ratios_before_collapse())
         self.arms.append(
             [
@@ -64,6 +68,16 @@ class Truth:
             ]
         )
         self.findings |= set(_findings(arm))
+
+    def _add_deviations(self, arm: Arm) -> None:
+        for i, launch in enumerate(arm.launches):
+            if launch.joins:
+                continue
+            config = arm.config | launch.config
+            for key, value, affects_learning in RECIPE:
+                if key in config and str(config[key]) != value:
+                    told = [arm.name, arm.starts[i].run_id, key, config[key], value, str(affects_learning).lower()]
+                    self.deviations.append(told)
 
     def _add_rows(self, arm: Arm, logs: list[Log]) -> None:
         for log in logs:
@@ -101,6 +115,11 @@ class Truth:
             self.run_rows,
         )
         write_csv(self.folder / "logs.csv", ["log_directory", "run_id", "row_count", "is_unfinished"], self.logs)
+        write_csv(
+            self.folder / "config_deviations.csv",
+            ["arm", "run_id", "config_key", "value", "recipe_value", "affects_learning"],
+            self.deviations,
+        )
         write_csv(self.folder / "findings.csv", ["kind", "subject"], sorted(self.findings))
 
 
@@ -108,7 +127,7 @@ def value_text(value: object) -> str:
     """A logged value as the truth spells it: null, NaN, Infinity, a number, or JSON text."""
     if isinstance(value, float):
         return repr(value) if math.isfinite(value) else json.dumps(value)
-    return json.dumps(value, ensure_ascii=False)
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
 def _findings(arm: Arm) -> Iterator[tuple[str, str]]:
@@ -127,5 +146,5 @@ def _findings(arm: Arm) -> Iterator[tuple[str, str]]:
     }
     yield from ((kind, arm.name) for kind, holds in planted.items() if holds)
     if arm.has_oddities:
-        yield "metric_name_collision", COLLIDING
+        yield from (("metric_name_collision", f"{start.run_id} {COLLIDING}") for start in arm.starts)
         yield "text_among_numbers", MIXED

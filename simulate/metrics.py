@@ -73,13 +73,15 @@ def true_values(arm: Arm, names: list[str]) -> dict[str, list]:
 
 
 def _oddities(count: int) -> dict[str, list]:
-    """A key that collides with a nested one, a text among numbers, integers no double holds, a name beyond ASCII."""
+    """A key that collides with a nested one, a text among numbers, integers no double holds, a name beyond ASCII, and
+    a histogram."""
     steps = range(1, count + 1)
     return {
         COLLIDING: [0.25 * k for k in steps],
         MIXED: ["timeout" if k == 7 else 1.5 * k for k in steps],
         "perf/flops_total": [2**53 + 2 * k + 1 for k in steps],
         "отклик/доля, %": [k / 8 for k in steps],
+        "val/lengths": [{"_type": "histogram", "values": [k, 2 * k, 1], "bins": [0, 0.5, 1, 1.5]} for k in steps],
     }
 
 
