@@ -10,8 +10,8 @@ select
 from {{ ref('run_rows') }} as run_rows
 inner join {{ source('declared', 'run_exclusions') }} as exclusions
     on
-        (exclusions.run_id = run_rows.run_id or (exclusions.run_id is null and exclusions.arm is not null))
-        and (exclusions.arm = run_rows.arm or (exclusions.arm is null and exclusions.run_id is not null))
+        (run_rows.run_id = exclusions.run_id or (exclusions.run_id is null and exclusions.arm is not null))
+        and (run_rows.arm = exclusions.arm or (exclusions.arm is null and exclusions.run_id is not null))
 where
     (run_rows.logged_at >= exclusions.logged_from or exclusions.logged_from is null)
     and (run_rows.logged_at < exclusions.logged_until or exclusions.logged_until is null)

@@ -1,4 +1,4 @@
--- Protects: label, never drop. Every landed history row is in `run_rows` once, and a run's counts by label add up to it.
+-- Protects: label, never drop. Every landed history row is in `run_rows` once; a run's counts add up to it.
 -- Fails when: a join loses or repeats rows, or a label is not counted in `runs`.
 -- Not a check of: whether a label is right.
 with landed as (

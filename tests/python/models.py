@@ -1,0 +1,75 @@
+"""Runs compiled models on rows made in a test: dbt compiles once, an in-memory DuckDB does the rest."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+from tests.python.conftest import ROOT
+from warehouse.schema import tables
+
+
+class Models:
+    """The marts named, and all that they need, as SQL over source tables that a test fills.
+
+    `home` is scratch; `variables` override dbt's vars.
+    """
+
+    def __init__(self, home: Path, marts: list[str], variables: dict | None = None):
+        environment = os.environ | {
+            "SEAMLINE_HOME": str(home),
+            "DBT_TARGET_PATH": str(home / "target"),
+            "DBT_LOG_PATH": str(home / "logs"),
+            "PYTHONPATH": str(ROOT),
+        }
+        command = [sys.executable, "-m", "seamline", "init"]
+        subprocess.run(command, env=environment, check=True, capture_output=True, cwd=ROOT)
+        command = [Path(sys.executable).parent / "dbt", "--quiet", "compile", "--vars", json.dumps(variables or {})]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, cwd=ROOT)
+        assert done.returncode == 0, done.stdout + done.stderr
+        manifest = json.loads((home / "target" / "manifest.json").read_text())
+        self._nodes = {n["name"]: n for n in manifest["nodes"].values() if n["resource_type"] == "model"}
+        self._order: list[str] = []
+        for mart in marts:
+            self._add(f"model.seamline.{mart}")
+        self.connection = duckdb.connect(":memory:", config={"threads": 1})
+        self.connection.execute("attach ':memory:' as warehouse; use warehouse")
+        for schema in ("landing", "quarantine", "declared"):
+            self.connection.execute(f"create schema {schema}")
+        self._sources = {}
+        for source in manifest["sources"].values():
+            self._sources[source["name"]] = f"{source['schema']}.{source['name']}"
+            columns = ", ".join(f'"{c["name"]}" {c["data_type"]}' for c in source["columns"].values())
+            self.connection.execute(f"create table {self._sources[source['name']]} ({columns})")
+        for name in self._order:
+            if self._nodes[name]["config"]["materialized"] == "view":
+                self.connection.execute(f'create view "{name}" as {self._nodes[name]["compiled_code"]}')
+
+    def _add(self, unique_id: str) -> None:
+        name = unique_id.split(".")[2]
+        if not unique_id.startswith("model.") or name in self._order:
+            return
+        for parent in self._nodes[name]["depends_on"]["nodes"]:
+            self._add(parent)
+        self._order.append(name)
+
+    def run(self, sources: dict[str, list[dict]]) -> None:
+        """Build every mart over these source rows (columns left out are null); tables not named are empty."""
+        for name, table in self._sources.items():
+            self.connection.execute(f"delete from {table}")
+            if sources.get(name):
+                schema = tables()[name].schema
+                rows = pa.Table.from_pylist(sources[name], schema=schema)
+                self.connection.register("given", rows)
+                self.connection.execute(f"insert into {table} select * from given")
+                self.connection.unregister("given")
+        for name in self._order:
+            if self._nodes[name]["config"]["materialized"] != "view":
+                self.connection.execute(f'create or replace table "{name}" as {self._nodes[name]["compiled_code"]}')
+
+    def rows(self, sql: str) -> list[tuple]:
+        return self.connection.execute(sql).fetchall()
