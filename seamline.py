@@ -41,6 +41,39 @@ def init(home: HomeOption = None) -> None:
         print(f"{opened.path}: ready; declare facts in {opened.declared}")
 
 
+@ingest_app.command("checkpoints")
+def ingest_checkpoints(
+    paths: Annotated[list[str], typer.Argument(help="A sweep, one checkpoint folder, a manifest, or hf:ORG[/REPO].")],
+    org: Annotated[
+        str | None, typer.Option("--org", help="Organisation of the model ids (default: the sweep folder's name).")
+    ] = None,
+    home: HomeOption = None,
+) -> None:
+    """Land checkpoints: their files' times, archive logs, end-of-turn ids, submissions."""
+    from ingest.checkpoints import ingest_checkpoints
+
+    with open_home(home) as opened:
+        print(ingest_checkpoints(opened, paths, org).line())
+
+
+@ingest_app.command("driver-usage")
+def ingest_driver_usage(paths: Paths, home: HomeOption = None) -> None:
+    """Land the token reports of the driving agents' session logs (every driver/ folder below)."""
+    from ingest.driver_usage import ingest_driver_usage
+
+    with open_home(home) as opened:
+        print(ingest_driver_usage(opened, paths).line())
+
+
+@ingest_app.command("scores")
+def ingest_scores(paths: Paths, home: HomeOption = None) -> None:
+    """Land evaluation scores (CSV or JSONL)."""
+    from ingest.scores import ingest_scores
+
+    with open_home(home) as opened:
+        print(ingest_scores(opened, paths).line())
+
+
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def build(context: typer.Context, home: HomeOption = None) -> None:
     """Run dbt build for this home; further arguments go to dbt."""
