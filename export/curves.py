@@ -7,7 +7,7 @@ import duckdb
 import numpy as np
 
 from export.curves_index import index, readme_section
-from export.tables import write_csv
+from export.tables import number_sql, quoted_sql, write_csv
 from export.wide import Wide, lines, quote, wide_files, write_lines
 from warehouse.names import file_stems
 
@@ -15,13 +15,17 @@ LEADS = ("training_step", "position", "run_id")
 AUDIT = ("_log_id", "_row_idx", "_drop_reason", "_training_step")
 """Seamline's own columns of a by-run file. They start with `_`, so that the file read again has no metric more."""
 
-CURVE_ROWS = """
-    select arm as file, training_step - 1 as row_idx, training_step, position, run_id from arm_steps
+CURVE_ROWS = f"""
+    select
+        arm as file,
+        training_step - 1 as row_idx,
+        training_step || ',' || {number_sql("position")} || ',' || {quoted_sql("run_id")} as lead
+    from arm_steps
 """
 CURVE_CELLS = "select arm as file, training_step - 1 as row_idx, metric as name, value, value_text from arm_metrics"
 
 # A source that another stands for comes first: read again, the file's later rows supersede its earlier ones.
-RUN_ROWS = """
+RUN_ROWS = f"""
     select
         run_rows.run_id as file,
         row_number() over (
@@ -30,7 +34,10 @@ RUN_ROWS = """
                 (run_rows.drop_reason is not distinct from 'duplicate_source') desc,
                 logs.started_at nulls first, run_rows.log_id, run_rows.row_idx
         ) - 1 as row_idx,
-        run_rows.log_id, run_rows.row_idx as log_row_idx, run_rows.drop_reason, run_rows.training_step
+        run_rows.log_id,
+        run_rows.row_idx as log_row_idx,
+        {quoted_sql("run_rows.log_id")} || ',' || run_rows.row_idx || ',' || coalesce(run_rows.drop_reason, '') || ','
+        || coalesce(cast(run_rows.training_step as varchar), '') as lead
     from run_rows
     left join logs on run_rows.log_id = logs.log_id
 """

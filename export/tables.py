@@ -30,10 +30,18 @@ def _number(value: float) -> str:
 
 def number_sql(column: str) -> str:
     """SQL that spells a double as `cell` does: the shortest text that reads back as the same double."""
-    text = f"cast({column} as varchar)"
+    is_whole = f"{column} = trunc({column}) and abs({column}) < 1e16 and not ({column} = 0 and signbit({column}))"
     return (
-        f"case when isnan({column}) then 'NaN' when suffix({text}, '.0') and {text} <> '-0.0' "
-        f"then left({text}, length({text}) - 2) else {text} end"
+        f"case when isnan({column}) then 'NaN' when {is_whole} then cast(cast({column} as bigint) as varchar) "
+        f"else cast({column} as varchar) end"
+    )
+
+
+def quoted_sql(column: str) -> str:
+    """SQL that spells a text as a CSV cell."""
+    return (
+        f"""case when regexp_matches({column}, '[",\\n\\r]') """
+        f"""then '"' || replace({column}, '"', '""') || '"' else {column} end"""
     )
 
 

@@ -13,7 +13,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from export.tables import cell, number_sql
+from export.tables import number_sql, quoted_sql
 from warehouse.console import progress
 
 _SPECIAL = re.compile(r'[",\n\r]')
@@ -24,11 +24,11 @@ BATCH_CELLS = 1_000_000
 
 @dataclass(frozen=True)
 class Wide:
-    """The rows of one file. `leads` are their leading cells; `rows` and `columns` place `cells` in the grid."""
+    """The rows of one file. `leads` hold the CSV of leading cells; `rows` and `columns` place `cells` in the grid."""
 
     file: str
     names: list[str]
-    leads: list[list[str]]
+    leads: list[str]
     rows: np.ndarray
     columns: np.ndarray
     cells: np.ndarray
@@ -37,9 +37,9 @@ class Wide:
 def wide_files(warehouse: duckdb.DuckDBPyConnection, rows_sql: str, cells_sql: str, what: str) -> Iterator[Wide]:
     """The files that two queries describe, in the order of their names, whole files at a time.
 
-    rows_sql gives (file, row_idx from 0 without gaps, leading columns...); cells_sql (file, row_idx, name, value,
-    value_text), at most one for each (file, row_idx, name). A text stands before a number; without either the cell is
-    empty.
+    rows_sql gives (file, row_idx from 0 without gaps, lead: the CSV of the leading cells, ...); cells_sql gives (file,
+    row_idx, name, value, value_text), at most one for each (file, row_idx, name), and may read the temporary table
+    `wide_rows`, which holds what rows_sql gives. A text stands before a number; without either the cell is empty.
     """
     warehouse.execute(f"create or replace temp table wide_rows as {rows_sql}")
     cell_counts = dict(warehouse.execute(f"select file, count(*) from ({cells_sql}) group by file").fetchall())
@@ -62,32 +62,31 @@ def _batches(files: Sequence[str], cell_counts: dict[str, int]) -> list[list[str
 
 
 def _read(warehouse: duckdb.DuckDBPyConnection, cells_sql: str, files: Sequence[str]) -> Iterator[Wide]:
-    leads: dict[str, list[list[str]]] = {file: [] for file in files}
-    rows = "select * from wide_rows where file in (select unnest(?)) order by file, row_idx"
-    for file, _, *lead in warehouse.execute(rows, [list(files)]).fetchall():
-        leads[file].append([quote(cell(value)) for value in lead])
-    quoted = """case when regexp_matches(value_text, '[",\\n\\r]') then '"' || replace(value_text, '"', '""') || '"'
-        else value_text end"""
+    leads: dict[str, list[str]] = {file: [] for file in files}
+    rows = "select file, lead from wide_rows where file in (select unnest(?)) order by file, row_idx"
+    for file, lead in warehouse.execute(rows, [list(files)]).fetchall():
+        leads[file].append(lead)
+    text, number = quoted_sql("value_text"), number_sql("value")
     table = warehouse.sql(
         f"""select file, cast(row_idx as integer) as row_idx, name,
-                coalesce(case when value_text is not null then {quoted} else {number_sql("value")} end, '') as cell
+                coalesce(case when value_text is not null then {text} else {number} end, '') as cell
             from ({cells_sql}) where file in (select unnest(?))""",
         params=[list(files)],
     ).to_arrow_table()
-    rows_idx = table["row_idx"].to_numpy()
-    cells = table["cell"].to_numpy()
     file_codes, file_names = _encode(table["file"])
     name_codes, names = _encode(table["name"])
-    order = np.lexsort((rows_idx, file_codes))
-    code_of = {name: code for code, name in enumerate(file_names)}
+    row_idx, cells = table["row_idx"].to_numpy(), table["cell"].to_numpy()
+    order = np.lexsort((row_idx, file_codes))
+    file_codes, name_codes, row_idx, cells = file_codes[order], name_codes[order], row_idx[order], cells[order]
+    starts = np.searchsorted(file_codes, np.arange(len(file_names) + 1, dtype=file_codes.dtype)).tolist()
+    bounds = {name: (starts[code], starts[code + 1]) for code, name in enumerate(file_names)}
     for file in files:
-        code = code_of.get(file, -1)
-        first, last = np.searchsorted(file_codes, [code, code + 1], sorter=order)
-        own = order[first:last]
+        own = slice(*bounds.get(file, (0, 0)))
         used = sorted(np.unique(name_codes[own]).tolist(), key=names.__getitem__)
         column_of = np.zeros(len(names), dtype=np.int64)
         column_of[used] = np.arange(len(used))
-        yield Wide(file, [names[c] for c in used], leads[file], rows_idx[own], column_of[name_codes[own]], cells[own])
+        columns = column_of[name_codes[own]]
+        yield Wide(file, [names[c] for c in used], leads[file], row_idx[own], columns, cells[own])
 
 
 def _encode(column: pa.ChunkedArray) -> tuple[np.ndarray, list[str]]:
@@ -103,10 +102,10 @@ def lines(wide: Wide, columns: np.ndarray | None = None, width: int | None = Non
     for start in range(0, len(wide.leads), height):
         leads = wide.leads[start : start + height]
         grid = np.full((len(leads), width), "", dtype=object)
-        first, last = np.searchsorted(wide.rows, [start, start + len(leads)])
+        first, last = np.searchsorted(wide.rows, np.array([start, start + len(leads)], dtype=wide.rows.dtype))
         grid[wide.rows[first:last] - start, placed[first:last]] = wide.cells[first:last]
         for lead, row in zip(leads, grid.tolist(), strict=True):
-            yield ",".join([*lead, *row])
+            yield ",".join([lead, *row])
 
 
 def write_lines(path: Path, header: Sequence[str], body: Iterator[str]) -> None:
