@@ -1,0 +1,181 @@
+-- Grain: one row per (kind, subject).
+-- Decides what of the candidates, native metrics and saved steps a person should look at.
+with groups as (
+    select
+        *,
+        run_id || ' step ' || step || ' group ' || group_id as subject
+    from {{ ref('candidate_groups') }}
+),
+
+candidates as (
+    select
+        *,
+        run_id || ' step ' || step as subject
+    from {{ ref('candidates') }}
+    where not is_diagnostic
+),
+
+superseded as (
+    select
+        native_rows.run_id,
+        native_rows.step,
+        native_values.metric,
+        native_values.value,
+        native_values.value_text
+    from {{ ref('native_rows') }} as native_rows
+    inner join {{ source('rounds', 'native_values') }} as native_values
+        on
+            native_rows.source_name = native_values.source_name
+            and native_rows.line_number = native_values.line_number
+    where native_rows.drop_reason = 'superseded' and not native_rows.is_diagnostic
+),
+
+final as (
+    select
+        'wrong_sibling_count' as kind,
+        subject,
+        'warn' as severity,
+        sibling_count || ' siblings (indices ' || first_sibling_index || ' to ' || last_sibling_index
+        || '), not {{ var("siblings_per_group") }}' as detail
+    from groups
+    where sibling_count <> {{ var('siblings_per_group') }}
+    union all
+    select
+        'wrong_group_count',
+        run_id || ' step ' || step,
+        'warn',
+        count(*) || ' groups, not {{ var("groups_per_round") }}'
+    from groups
+    group by run_id, step
+    having count(*) <> {{ var('groups_per_round') }}
+    union all
+    select
+        'wrong_behavior_count',
+        subject,
+        'warn',
+        behavior_count || ' siblings are marked as the selected one, not 1'
+    from groups
+    where behavior_count <> 1
+    union all
+    select
+        'advantage_differs',
+        subject,
+        'warn',
+        'advantage is not reward minus the mean of the group: off by up to ' || widest_advantage_error
+    from groups
+    where widest_advantage_error > {{ var('advantage_tolerance') }}
+    union all
+    select
+        'cost_by_role_differs',
+        subject,
+        'warn',
+        'costs by role do not sum to cost_usd: off by up to ' || widest_cost_error_usd
+    from groups
+    where widest_cost_error_usd > {{ var('ledger_tolerance_usd') }}
+    union all
+    select
+        'chain_broken',
+        run_id || ' task ' || task || ' chain ' || chain || ' step ' || step,
+        'warn',
+        'parent_result is not the one that step ' || previous_step || ' left'
+    from {{ ref('chain_steps') }}
+    where not follows
+    union all
+    select
+        'duplicate_candidates',
+        subject,
+        'warn',
+        count(*) || ' lines repeat a sibling; the later file stands'
+    from candidates
+    where drop_reason = 'duplicate'
+    group by subject
+    union all
+    select
+        'interrupted_attempt',
+        subject || ' attempt ' || attempt,
+        'info',
+        count(*) || ' candidates of an interrupted attempt are kept out of every figure'
+    from candidates
+    where drop_reason = 'interrupted_attempt'
+    group by subject, attempt
+    union all
+    select
+        'unknown_validity',
+        subject,
+        'warn',
+        count(*) || ' candidates do not say whether they are valid'
+    from candidates
+    where drop_reason is null and is_valid is null
+    group by subject
+    union all
+    select
+        'step_differs',
+        subject,
+        'warn',
+        count(*) || ' candidates state another global_step than step; the windows go by step'
+    from candidates
+    where drop_reason is null and global_step <> step
+    group by subject
+    union all
+    select
+        'native_figure_differs',
+        run_id || ' step ' || step || ' ' || metric,
+        'warn',
+        'the trainer logged ' || coalesce(cast(native_value as string), 'nothing') || ', the candidates give '
+        || coalesce(cast(candidate_value as string), 'nothing')
+    from {{ ref('native_checks') }}
+    where not agrees
+    union all
+    select
+        'step_in_two_launches',
+        superseded.run_id || ' step ' || superseded.step,
+        'warn',
+        count(*) || ' metrics have another value in an earlier launch; the later one stands'
+    from superseded
+    inner join {{ ref('training_metrics') }} as standing
+        on
+            superseded.run_id = standing.run_id
+            and superseded.step = standing.step
+            and superseded.metric = standing.metric
+    where
+        superseded.value is distinct from standing.native_value
+        or superseded.value_text is distinct from standing.native_value_text
+    group by superseded.run_id, superseded.step
+    union all
+    select
+        'wandb_differs',
+        run_id,
+        'warn',
+        disagreement_count || ' of ' || shared_value_count || ' values differ between native metrics and W&B'
+    from {{ ref('metric_reconciliation_summary') }}
+    where disagreement_count > 0
+    union all
+    select
+        'system_counts_differ',
+        run_id,
+        'info',
+        'system records: ' || coalesce(cast(exported_row_count as string), '?') || ' exported, '
+        || coalesce(cast(logged_row_count as string), '?') || ' in the logs, '
+        || coalesce(cast(server_event_count as string), '?') || ' by the server''s counter; none is the true number'
+    from {{ ref('system_metric_counts') }}
+    where
+        exported_row_count <> server_event_count
+        or exported_row_count <> logged_row_count
+        or logged_row_count <> server_event_count
+    union all
+    select
+        'saved_step_incomplete',
+        run_id || ' step ' || step,
+        'info',
+        'lacks ' || missing_parts
+    from {{ ref('saved_steps') }}
+    where missing_parts is not null
+)
+
+select
+    kind,
+    subject,
+    'rounds' as domain,
+    severity,
+    detail
+from final

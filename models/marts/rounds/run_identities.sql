@@ -1,0 +1,67 @@
+-- Grain: one row per reported_run_id.
+-- Decides which run an id means (declared/run_aliases.csv) and whether that run is a diagnostic (declared/run_roles.csv).
+with reported as (
+    select reported_run_id from {{ ref('stg_rounds__candidates') }}
+    union
+    select run_id from {{ source('rounds', 'native_files') }}
+    union
+    select reported_run_id from {{ ref('stg_rounds__evaluation_attempts') }}
+    union
+    select coalesce(nullif(run_id, ''), run_in_path) from {{ source('rounds', 'rounds_scheduler_events') }}
+    union
+    select run_in_path from {{ source('rounds', 'rounds_saved_step_files') }}
+    union
+    select coalesce(run_id, export_name) from {{ source('rounds', 'rounds_tracker_exports') }}
+    union
+    select reported_run_id from {{ ref('stg_teacher__calls') }}
+    union
+    select reported_run_id from {{ ref('stg_teacher__spend') }}
+    union
+    select run_id from {{ source('declared', 'decision_windows') }}
+    union
+    select run_id from {{ source('declared', 'evaluation_plans') }}
+    union
+    select run_id from {{ ref('stg_wandb__logs') }}
+),
+
+roles as (select * from {{ source('declared', 'run_roles') }}),
+
+named as (
+    select
+        reported.reported_run_id,
+        coalesce(aliases.alias_of, reported.reported_run_id) as run_id
+    from reported
+    left join {{ source('declared', 'run_aliases') }} as aliases
+        on reported.reported_run_id = aliases.run_id
+    where reported.reported_run_id is not null
+),
+
+matched as (
+    select
+        named.reported_run_id,
+        named.run_id,
+        roles.role,
+        roles.note,
+        row_number() over (
+            partition by named.reported_run_id
+            order by length(roles.run_id) desc, roles.run_id asc
+        ) as preference
+    from named
+    left join roles
+        on
+            {{ matches_glob('named.run_id', 'roles.run_id') }}
+            or {{ matches_glob('named.reported_run_id', 'roles.run_id') }}
+),
+
+final as (
+    select
+        reported_run_id,
+        run_id,
+        coalesce(role, 'formal') as role,
+        note as role_note,
+        coalesce(role = 'diagnostic', false) as is_diagnostic
+    from matched
+    where preference = 1
+)
+
+select * from final

@@ -1,0 +1,23 @@
+-- Grain: one row per line of a scheduler log (source_name, line_number).
+-- Changes of execution capacity with the inputs they were decided on, in order of time within a run.
+select
+    identities.run_id,
+    row_number() over (
+        partition by identities.run_id
+        order by events.occurred_at nulls last, events.source_name, events.line_number
+    ) as event_number,
+    events.occurred_at,
+    events.capacity_before,
+    events.capacity_after,
+    events.active_jobs,
+    events.waiting,
+    events.mem_frac_max,
+    events.load1,
+    events.reason,
+    events.other_json,
+    identities.is_diagnostic,
+    events.source_name,
+    events.line_number
+from {{ source('rounds', 'rounds_scheduler_events') }} as events
+inner join {{ ref('run_identities') }} as identities
+    on coalesce(nullif(events.run_id, ''), events.run_in_path) = identities.reported_run_id

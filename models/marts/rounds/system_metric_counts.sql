@@ -1,0 +1,60 @@
+-- Grain: one row per run_id.
+-- Three counts of W&B system records, side by side; none of them is the number of physical measurements.
+with exports as (
+    select
+        identities.run_id,
+        max(exported.system_row_count) as exported_row_count
+    from {{ source('rounds', 'rounds_tracker_exports') }} as exported
+    inner join {{ ref('run_identities') }} as identities
+        on coalesce(exported.run_id, exported.export_name) = identities.reported_run_id
+    group by identities.run_id
+),
+
+counters as (
+    select
+        identities.run_id,
+        cast(max(fields.value) as bigint) as server_event_count
+    from {{ source('rounds', 'rounds_tracker_fields') }} as fields
+    inner join {{ source('rounds', 'rounds_tracker_exports') }} as exported
+        on fields.source_name = exported.source_name
+    inner join {{ ref('run_identities') }} as identities
+        on coalesce(exported.run_id, exported.export_name) = identities.reported_run_id
+    where
+        lower(replace(regexp_replace(fields.field, '^.*[.]', ''), '_', '')) in (
+            {%- for counter in var('server_event_counters') %}
+            '{{ counter }}'{{ ',' if not loop.last }}
+            {%- endfor %}
+        )
+    group by identities.run_id
+),
+
+samples as (
+    select distinct
+        source_name,
+        sample_idx
+    from {{ source('wandb', 'wandb_system_metrics') }}
+),
+
+logged as (
+    select
+        identities.run_id,
+        count(*) as logged_row_count
+    from samples
+    inner join {{ ref('stg_wandb__logs') }} as logs on samples.source_name = logs.log_id
+    inner join {{ ref('run_identities') }} as identities on logs.run_id = identities.reported_run_id
+    where logs.source_kind = 'log'
+    group by identities.run_id
+),
+
+final as (
+    select
+        coalesce(exports.run_id, logged.run_id) as run_id,
+        exports.exported_row_count,
+        logged.logged_row_count,
+        counters.server_event_count
+    from exports
+    full join logged on exports.run_id = logged.run_id
+    left join counters on exports.run_id = counters.run_id
+)
+
+select * from final

@@ -1,0 +1,120 @@
+-- Grain: one row per (kind, subject).
+-- Decides what of the teacher's calls and costs a person should look at.
+with calls as (
+    select
+        *,
+        run_id || ' ' || coalesce(model, 'model unknown') as run_model
+    from {{ ref('teacher_calls') }}
+    where not is_diagnostic
+),
+
+call_rows as (select * from {{ ref('teacher_call_rows') }}),
+
+starts as (
+    select
+        model_pattern,
+        valid_from
+    from {{ source('declared', 'model_prices') }}
+    group by model_pattern, valid_from
+    having count(*) > 1
+),
+
+final as (
+    select
+        'unknown_cost' as kind,
+        run_model as subject,
+        'warn' as severity,
+        count(*) || ' calls have no known cost: no positive figure was reported, and no declared price fits' as detail
+    from calls
+    where cost_source = 'unknown'
+    group by run_model
+    union all
+    select
+        'zero_cost_reported',
+        run_model,
+        'info',
+        count(*) || ' calls report a cost of zero or less; it is taken as not known, not as free'
+    from calls
+    where stated_cost_usd <= 0
+    group by run_model
+    union all
+    select
+        'negative_tokens',
+        run_model,
+        'warn',
+        count(*) || ' calls state a negative number of tokens (first: ' || min(call_id) || '); they are not priced'
+    from calls
+    where input_tokens < 0 or cached_input_tokens < 0 or output_tokens < 0 or reasoning_tokens < 0
+    group by run_model
+    union all
+    select
+        'impossible_tokens',
+        run_model,
+        'warn',
+        count(*) || ' calls state more cached than input tokens, or more reasoning than output tokens (first: '
+        || min(call_id) || ')'
+    from calls
+    where cached_input_tokens > input_tokens or reasoning_tokens > output_tokens
+    group by run_model
+    union all
+    select
+        'call_time_unknown',
+        run_model,
+        'info',
+        count(*) || ' calls do not say when they were made, so only prices without valid_from fit them'
+    from calls
+    where called_at is null
+    group by run_model
+    union all
+    select
+        'price_ambiguous',
+        model,
+        'warn',
+        'several declared prices fit equally well on ' || count(*) || ' days: its cost is unknown there'
+    from {{ ref('call_prices') }}
+    where is_ambiguous
+    group by model
+    union all
+    select
+        'price_starts_twice',
+        model_pattern || ' ' || coalesce(cast(valid_from as string), 'always'),
+        'warn',
+        'declared/model_prices.csv gives this price more than once'
+    from starts
+    union all
+    select
+        'retried_calls',
+        run_id,
+        'info',
+        count(*) || ' rows are earlier tries of a call, ' || count(case when has_usage then 1 end)
+        || ' of them with usage of their own; the last with usage stands'
+    from call_rows
+    where drop_reason = 'retried'
+    group by run_id
+    union all
+    select
+        'call_id_in_two_runs',
+        call_id,
+        'warn',
+        'rows of ' || count(distinct run_id) || ' runs share this id; only one counts'
+    from call_rows
+    group by call_id
+    having count(distinct run_id) > 1
+    union all
+    select
+        'ledger_differs',
+        run_id || ' step ' || coalesce(cast(step as string), 'unknown') || ' ' || role,
+        'warn',
+        'the calls give ' || coalesce(cast(known_cost_usd as string), 'no known cost') || ' USD, the run''s own ledger '
+        || coalesce(cast(ledger_cost_usd as string), 'no known cost')
+    from {{ ref('teacher_spend_reconciliation') }}
+    where not agrees
+)
+
+select
+    kind,
+    subject,
+    'teacher' as domain,
+    severity,
+    detail
+from final
