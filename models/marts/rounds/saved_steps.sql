@@ -3,6 +3,7 @@
 with files as (
     select
         identities.run_id,
+        identities.is_diagnostic,
         saved.*,
         saved.path like '%adapter_model.%' as is_adapter,
         saved.path like '%adapter_config.json' as is_adapter_config,
@@ -16,6 +17,7 @@ steps as (
     select
         run_id,
         step,
+        is_diagnostic,
         count(*) as file_count,
         cast(sum(size_bytes) as bigint) as size_bytes,
         count(case when is_adapter then 1 end) > 0 as has_adapter,
@@ -25,7 +27,7 @@ steps as (
         max(lora_rank) as lora_rank,
         max(lora_alpha) as lora_alpha
     from files
-    group by run_id, step
+    group by run_id, step, is_diagnostic
 )
 
 select
@@ -46,5 +48,6 @@ select
         ''
     ) as missing_parts,
     file_count,
-    size_bytes
+    size_bytes,
+    is_diagnostic
 from steps

@@ -1,5 +1,6 @@
 -- Grain: one row per run_id.
 -- Three counts of W&B system records, side by side; none of them is the number of physical measurements.
+-- Formal runs only.
 with exports as (
     select
         identities.run_id,
@@ -46,6 +47,11 @@ logged as (
     group by identities.run_id
 ),
 
+diagnostics as (
+    select distinct run_id from {{ ref('run_identities') }}
+    where is_diagnostic
+),
+
 final as (
     select
         coalesce(exports.run_id, logged.run_id) as run_id,
@@ -55,6 +61,8 @@ final as (
     from exports
     full join logged on exports.run_id = logged.run_id
     left join counters on exports.run_id = counters.run_id
+    left join diagnostics on coalesce(exports.run_id, logged.run_id) = diagnostics.run_id
+    where diagnostics.run_id is null
 )
 
 select * from final
