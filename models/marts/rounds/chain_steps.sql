@@ -1,6 +1,6 @@
 -- Grain: one row per (run_id, task, chain, step).
--- Decides whether a state follows from the one before: the selected candidate's result where it advanced the state, else
--- the parent carried forward.
+-- Decides whether a state follows from the one before: the selected candidate's result where it advanced the state,
+-- else the parent carried forward.
 with groups as (
     select * from {{ ref('candidate_groups') }}
     where chain is not null
@@ -36,9 +36,9 @@ final as (
         case
             when previous_step is not null
                 then
-                    parent_outcome is not distinct from expected_outcome
-                    and parent_score is not distinct from expected_score
-        end as follows
+                    coalesce(parent_outcome = expected_outcome, parent_outcome is null and expected_outcome is null)
+                    and coalesce(parent_score = expected_score, parent_score is null and expected_score is null)
+        end as is_continued
     from preceded
     where group_number = 1
 )

@@ -46,14 +46,18 @@ tracked as (
         history.value_text,
         row_number() over (
             partition by stepped.run_id, stepped.step, history.metric
-            order by stepped.happened_at desc nulls last, stepped.log_id desc, stepped.row_idx desc, history.key_path asc
+            order by
+                stepped.happened_at desc nulls last,
+                stepped.log_id desc,
+                stepped.row_idx desc,
+                history.key_path asc nulls first
         ) as recency
     from stepped
     inner join history on stepped.log_id = history.log_id and stepped.row_idx = history.row_idx
     where stepped.step is not null and substr(history.metric, 1, 1) <> '_'
 ),
 
-final as (
+paired as (
     select
         native.run_id,
         native.step,
@@ -62,13 +66,29 @@ final as (
         tracked.value as wandb_value,
         native.native_value_text,
         tracked.value_text as wandb_value_text,
-        -- verl writes NaN and infinities as null, W&B as they are: null beside any of them is agreement.
-        {{ finite_or_null('native.native_value') }} is not distinct from {{ finite_or_null('tracked.value') }}
-        and native.native_value_text is not distinct from tracked.value_text as agrees
+        {{ finite_or_null('native.native_value') }} as native_number,
+        {{ finite_or_null('tracked.value') }} as wandb_number
     from native
     inner join tracked
         on native.run_id = tracked.run_id and native.step = tracked.step and native.metric = tracked.metric
     where tracked.recency = 1
+),
+
+final as (
+    select
+        run_id,
+        step,
+        metric,
+        native_value,
+        wandb_value,
+        native_value_text,
+        wandb_value_text,
+        -- verl writes NaN and infinities as null, W&B as they are: null beside any of them is agreement.
+        coalesce(native_number = wandb_number, native_number is null and wandb_number is null)
+        and coalesce(
+            native_value_text = wandb_value_text, native_value_text is null and wandb_value_text is null
+        ) as agrees
+    from paired
 )
 
 select * from final

@@ -94,7 +94,8 @@ compared as (
             else given.candidate_value
         end as candidate_value
     from native
-    full join given on native.run_id = given.run_id and native.step = given.step and native.metric = given.metric
+    full join given
+        on native.run_id = given.run_id and native.step = given.step and native.metric = given.metric
 ),
 
 final as (

@@ -79,7 +79,7 @@ final as (
         'warn',
         'parent_result is not the one that step ' || previous_step || ' left'
     from {{ ref('chain_steps') }}
-    where not follows
+    where not is_continued
     union all
     select
         'duplicate_candidates',

@@ -1,5 +1,5 @@
 -- Grain: one row per reported_run_id.
--- Decides which run an id means (declared/run_aliases.csv) and whether that run is a diagnostic (declared/run_roles.csv).
+-- Decides which run an id means (declared/run_aliases.csv) and whether it is a diagnostic (declared/run_roles.csv).
 with reported as (
     select reported_run_id from {{ ref('stg_rounds__candidates') }}
     union

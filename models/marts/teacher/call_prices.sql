@@ -35,7 +35,7 @@ matched as (
     inner join prices
         on
             {{ matches_glob('models.model', 'prices.model_pattern') }}
-            and (prices.valid_from is null or prices.valid_from <= models.called_on)
+            and (prices.valid_from is null or models.called_on >= prices.valid_from)
 ),
 
 final as (

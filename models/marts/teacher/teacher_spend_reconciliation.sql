@@ -37,8 +37,8 @@ final as (
         ledger.ledger_cost_usd - costs.known_cost_usd as difference_usd,
         case
             when costs.run_id is null or ledger.run_id is null then false
-            when costs.unknown_cost_call_count > 0 or ledger.ledger_unknown_cost_row_count > 0 then cast(null as boolean)
-            else abs(ledger.ledger_cost_usd - costs.known_cost_usd) <= {{ var('ledger_tolerance_usd') }}
+            when costs.unknown_cost_call_count = 0 and ledger.ledger_unknown_cost_row_count = 0
+                then abs(ledger.ledger_cost_usd - costs.known_cost_usd) <= {{ var('ledger_tolerance_usd') }}
         end as agrees
     from costs
     full join ledger
