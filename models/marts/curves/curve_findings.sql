@@ -65,7 +65,8 @@ final as (
         'warn' as severity,
         'another lineage has ' || longest_other_lineage_step_count || ' logged steps, the chosen one (ending in run '
         || leaf_run_id || ') ' || chosen_lineage_step_count
-        || '; name its last run as leaf_run_id in declared/arms.csv if that is the curve' as detail
+        || '; if that is the curve, name its last run as leaf_run_id in declared/arms.csv, or build with '
+        || '--vars ''lineage_choice: furthest''' as detail
     from arms
     where longest_other_lineage_step_count > chosen_lineage_step_count
     union all
