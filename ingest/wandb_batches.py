@@ -11,9 +11,11 @@ import pyarrow.compute as pc
 from ingest.landing import quarantine
 from ingest.wandb_framing import Found
 from ingest.wandb_proto import arrow_reader, message
-from ingest.wandb_values import Columns, Leaf, columns
+from ingest.wandb_values import Columns, Leaf, columns, first_bytes, plain_numpy
 
 _LATEST_SECONDS = 253402300800.0  # year 10000
+_NEEDS_A_LOOK = np.zeros(256, dtype=bool)
+_NEEDS_A_LOOK[[0, ord("{")]] = True  # no text, or a JSON object
 Rows = tuple[str, pa.RecordBatch]
 
 
@@ -86,19 +88,18 @@ def system_metrics(batch: Batch, first_sample: int) -> Iterator[Rows]:
     stats = table.column("stats")
     found = _columns(stats.field("item"), batch, "stats")
     stamp = stats.field("timestamp")
-    stamp.is_valid().to_numpy(zero_copy_only=False)
-    micros = stamp.field("seconds").fill_null(0).to_numpy() * 1e6 + stamp.field("nanos").fill_null(0).to_numpy() // 1000
-    at = pa.array(found.rows)
+    seconds, nanos = (stamp.field(name).fill_null(0).to_numpy() for name in ("seconds", "nanos"))
+    is_time = stamp.is_valid().to_numpy(zero_copy_only=False) & (np.abs(seconds) < _LATEST_SECONDS)
+    micros = np.where(is_time, seconds, 0) * 1_000_000 + nanos // 1000
     names = pc.replace_substring_regex(found.metric.dictionary, r"^system\.", "")
+    at = pa.array(found.rows)
     yield (
         "wandb_system_metrics",
         pa.RecordBatch.from_pydict(
             {
                 "sample_idx": pa.array(found.rows + first_sample),
                 "record_number": _record_number(table).take(at),
-                "logged_at": timestamps(
-                    pa.array(micros / 1e6, mask=~stamp.is_valid().to_numpy(zero_copy_only=False))
-                ).take(at),
+                "logged_at": pa.array(micros, mask=~is_time).cast(pa.timestamp("us")).take(at),
                 "metric": pa.DictionaryArray.from_arrays(found.metric.indices, names),
                 "value": found.value,
                 "value_text": found.value_text,
@@ -130,7 +131,7 @@ def _columns(items: pa.ListArray, batch: Batch, what: str) -> Columns:
     rows = np.repeat(np.arange(len(counts)), counts)
     items = items.flatten()
     keys, texts = items.field("key"), items.field("value_json")
-    special = pc.or_(pc.starts_with(texts, "{"), pc.equal(texts, "")).to_numpy(zero_copy_only=False)
+    special = _NEEDS_A_LOOK[first_bytes(texts)]
     nested = items.field("nested_key") if "nested_key" in {f.name for f in items.type} else None
     depths = pc.list_value_length(nested).fill_null(0).to_numpy()
     if (depths == 1).all():
@@ -195,7 +196,7 @@ def _record_number(table: pa.RecordBatch) -> pa.Array:
 
 def whole_numbers(values: pa.Array) -> pa.Array:
     """Doubles as bigint; null for what is no whole number."""
-    numbers = values.fill_null(np.nan).to_numpy()
+    numbers = plain_numpy(values)
     with np.errstate(invalid="ignore"):
         is_whole = (np.abs(numbers) < 2**53) & (np.floor(numbers) == numbers)
     return pa.array(np.where(is_whole, numbers, 0).astype(np.int64), mask=~is_whole)
@@ -203,7 +204,7 @@ def whole_numbers(values: pa.Array) -> pa.Array:
 
 def timestamps(seconds: pa.Array) -> pa.Array:
     """Epoch seconds as UTC timestamps in microseconds; null for what is no time before the year 10000."""
-    numbers = seconds.fill_null(np.nan).to_numpy()
+    numbers = plain_numpy(seconds)
     with np.errstate(invalid="ignore"):
         is_time = np.abs(numbers) < _LATEST_SECONDS
     micros = np.rint(np.where(is_time, numbers, 0) * 1e6).astype(np.int64)

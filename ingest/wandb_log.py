@@ -1,7 +1,7 @@
 """The reader of `.wandb` transaction logs, SDK 0.10 to 0.31: runs, config, summary, history, system metrics."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +17,7 @@ from ingest.wandb_proto import message
 from ingest.wandb_tree import Tree
 from warehouse.names import file_stem, short_digest
 
-_BATCH_BYTES = 6_000_000
+_BATCH_BYTES = 2_000_000  # small enough to stay in the cache
 _BATCH_RECORDS = 20_000
 _HISTORY, _SUMMARY, _STATS = 0x12, 0x1A, 0x3A
 _UNREAD = frozenset({0x22, 0x32, 0x42, 0x4A, 0x52, 0x62, 0x6A})
@@ -91,7 +91,8 @@ def read_log(source: Source) -> Iterator[tuple[str, pa.RecordBatch]]:
         return
     reader = _Reader()
     for record in records(path):
-        yield from reader.take(record)
+        if rows := reader.take(record):
+            yield from rows
     yield from reader.finish()
 
 
@@ -104,27 +105,26 @@ class _Reader:
         self.pending = {_HISTORY: Batch(), _SUMMARY: Batch(), _STATS: Batch()}
         self.sample_count = 0
 
-    def take(self, record: Found | Lost) -> Iterator[tuple[str, pa.RecordBatch]]:
+    def take(self, record: Found | Lost) -> Iterable[tuple[str, pa.RecordBatch]]:
+        """Take in one record; the rows that are now ready."""
         if isinstance(record, Lost):
-            yield quarantine(f"byte {record.offset}", f"{record.reason} in {record.end - record.offset} bytes")
             if record.is_tail:
                 self.facts.lost_tail_bytes = record.end - record.offset
-            return
+            return [quarantine(f"byte {record.offset}", f"{record.reason} in {record.end - record.offset} bytes")]
         self.facts.record_count += 1
         tag = _first_tag(record.payload)
         if tag in _UNREAD:
-            return
+            return ()
         if tag not in self.pending:
             try:
                 tag = self._note(message("Record").FromString(record.payload))
             except DecodeError:
-                yield quarantine(f"byte {record.offset}", "a record that is no W&B protobuf message")
-                return
-        if tag:
-            batch = self.pending[tag]
-            batch.add(record)
-            if batch.byte_count >= _BATCH_BYTES or len(batch.found) >= _BATCH_RECORDS:
-                yield from self._flush(tag)
+                return [quarantine(f"byte {record.offset}", "a record that is no W&B protobuf message")]
+            if not tag:
+                return ()
+        batch = self.pending[tag]
+        batch.add(record)
+        return self._flush(tag) if batch.byte_count >= _BATCH_BYTES or len(batch.found) >= _BATCH_RECORDS else ()
 
     def finish(self) -> Iterator[tuple[str, pa.RecordBatch]]:
         for tag in self.pending:

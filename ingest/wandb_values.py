@@ -41,9 +41,11 @@ class Repeat(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """Equally long columns, ordered by row."""
+    """Equally long columns, ordered by row. `codes` tell keys apart; a plain key's is its place in
+    the dictionary of `metric`."""
 
     rows: np.ndarray
+    codes: np.ndarray
     metric: pa.DictionaryArray
     key_path: pa.Array
     value: pa.Array
@@ -52,11 +54,9 @@ class Columns(NamedTuple):
 
     def first_of(self, metric: str, row_count: int) -> pa.Array:
         """The value of `metric` by row; null where a row has none."""
-        code = self.metric.dictionary.index(metric).as_py()
         position = np.full(row_count, -1)
-        if code >= 0:
-            found = np.flatnonzero(self.metric.indices.to_numpy() == code)
-            position[self.rows[found]] = found
+        found = np.flatnonzero(self.codes == self.metric.dictionary.index(metric).as_py())
+        position[self.rows[found]] = found
         return self.value.take(pa.array(position, mask=position < 0))
 
 
@@ -84,10 +84,10 @@ def columns(rows: np.ndarray, keys: pa.Array, texts: pa.Array, special: list[Lea
     kept = _last_of_each(rows, codes)
     if kept is not None:
         repeats = _repeats(rows, codes, metric, texts)
-        rows, at = rows[kept], pa.array(kept)
+        rows, codes, at = rows[kept], codes[kept], pa.array(kept)
         metric, key_path, texts = metric.take(at), key_path.take(at), texts.take(at)
     value, value_text = split(texts)
-    return Columns(rows, metric, key_path, value, value_text, repeats)
+    return Columns(rows, codes, metric, key_path, value, value_text, repeats)
 
 
 def flatten(item: Leaf) -> list[Leaf]:
@@ -175,15 +175,26 @@ def _repeats(rows: np.ndarray, codes: np.ndarray, metric: pa.DictionaryArray, te
     ]
 
 
+def first_bytes(texts: pa.Array) -> np.ndarray:
+    """The first byte of each text; 0 where it is empty."""
+    count = len(texts)
+    offsets = np.frombuffer(texts.buffers()[1], np.int32)[texts.offset : texts.offset + count + 1]
+    data = np.frombuffer(texts.buffers()[2] or b" ", np.uint8)
+    first = data[np.minimum(offsets[:-1], len(data) - 1)]
+    return np.where(offsets[1:] > offsets[:-1], first, 0)
+
+
+def plain_numpy(values: pa.Array) -> np.ndarray:
+    """Doubles as numpy; null becomes NaN."""
+    return values.to_numpy() if not values.null_count else values.fill_null(np.nan).to_numpy()
+
+
 def split(texts: pa.Array) -> tuple[pa.Array, pa.Array]:
     """`value` and `value_text` of JSON texts."""
     count = len(texts)
     if not count:
         return pa.array([], pa.float64()), pa.array([], pa.string())
-    offsets = np.frombuffer(texts.buffers()[1], np.int32)[texts.offset : texts.offset + count + 1]
-    data = np.frombuffer(texts.buffers()[2] or b" ", np.uint8)
-    first = data[np.minimum(offsets[:-1], len(data) - 1)]
-    is_number = _NUMBER_STARTS[first] & (offsets[1:] > offsets[:-1])
+    is_number = _NUMBER_STARTS[first_bytes(texts)]
     try:
         if is_number.all():
             value, value_text = pc.cast(texts, pa.float64()), pa.nulls(count, pa.string())
@@ -194,7 +205,7 @@ def split(texts: pa.Array) -> tuple[pa.Array, pa.Array]:
     except pa.ArrowInvalid:
         return _split_slowly(texts.to_pylist())
     with np.errstate(invalid="ignore"):
-        big = np.flatnonzero(np.abs(value.fill_null(0.0).to_numpy()) >= _EXACT)
+        big = np.flatnonzero(np.abs(plain_numpy(value)) >= _EXACT)
     if len(big):
         exact = {i: text for i in big.tolist() if _is_beyond_exact(text := texts[i].as_py())}
         if exact:
