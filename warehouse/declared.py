@@ -2,7 +2,7 @@
 
 import csv
 import math
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 
 import pyarrow as pa
 
@@ -30,11 +30,23 @@ def _bigint(text: str) -> int:
     return int(text)
 
 
+def _timestamp(text: str) -> datetime:
+    """The moment in UTC; refused where DuckDB would read another one, or none."""
+    import duckdb
+
+    moment = datetime.fromisoformat(text)
+    if moment.tzinfo:
+        moment = moment.astimezone(UTC).replace(tzinfo=None)
+    if duckdb.execute("select try_cast(? as timestamp)", [text]).fetchone() != (moment,):
+        raise ValueError
+    return moment
+
+
 CHECKS = {
     pa.float64(): (_double, "a number"),
     pa.int64(): (_bigint, "a whole number"),
     pa.bool_(): (_boolean, "true or false"),
-    pa.timestamp("us"): (datetime.fromisoformat, "a time such as 2026-09-22 20:14:00 (UTC)"),
+    pa.timestamp("us"): (_timestamp, "a time such as 2026-09-22 20:14:00 (UTC)"),
     pa.date32(): (date.fromisoformat, "a date such as 2026-09-22"),
     pa.string(): (str, "text"),
 }
@@ -71,11 +83,21 @@ def _check_file(path, rows, table: Table) -> None:
     if missing or len(set(header)) < len(header):
         problem = f"missing column {missing[0]!r}" if missing else "a column appears twice"
         raise DeclaredError(f"{path}, line 1: {problem}; the columns are {', '.join(wanted)}")
+    first_lines: dict[tuple[str, ...], int] = {}
     for row in rows:
+        if not row:
+            continue
         if len(row) != len(header):
             raise DeclaredError(f"{path}, line {rows.line_num}: {len(row)} cells, but the header has {len(header)}")
         for name, cell in zip(header, row, strict=True):
             _check_cell(f"{path}, line {rows.line_num}, column {name!r}", name, cell, table)
+        key = tuple(row[header.index(name)] for name in table.key)
+        if key and key in first_lines:
+            raise DeclaredError(
+                f"{path}, line {rows.line_num}: {', '.join(table.key)} {', '.join(key)!r} stands in line "
+                f"{first_lines[key]} already; keep one"
+            )
+        first_lines[key] = rows.line_num
 
 
 def _check_cell(where: str, name: str, cell: str, table: Table) -> None:
