@@ -1,6 +1,7 @@
 """The curve models against an oracle in plain Python, on histories that hypothesis makes up."""
 
 import math
+import os
 from datetime import datetime, timedelta
 
 import pytest
@@ -184,7 +185,7 @@ def campaigns(draw) -> tuple[list[Log], Declared]:
 
 
 @settings(
-    max_examples=300,
+    max_examples=int(os.environ.get("SEAMLINE_EXAMPLES", "300")),
     deadline=None,
     phases=[Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink],
     suppress_health_check=[HealthCheck.too_slow],
