@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from warehouse.errors import SeamlineError
+from warehouse.errors import SeamlineError, UsageError
 from warehouse.home import find_home, open_home
 
 app = typer.Typer(
@@ -80,8 +80,7 @@ def build(context: typer.Context, home: HomeOption = None) -> None:
     from warehouse.build import build
 
     with open_home(home) as opened:
-        build(opened, context.args)
-        print(f"{opened.warehouse}: built")
+        print(build(opened, context.args))
 
 
 @ingest_app.command("wandb")
@@ -187,13 +186,23 @@ def simulate(
     print(f"{directory}: simulated; what every curve must be is in {directory / 'truth'}")
 
 
+@app.command()
+def demo(home: HomeOption = None) -> None:
+    """Simulate a small campaign, ingest, build and export it, and say where to look."""
+    from simulate.demo import demo
+
+    with open_home(home) as opened:
+        for line in demo(opened):
+            print(line, flush=True)
+
+
 def main() -> None:
     """Run the command line: exit 0 done, 1 the input or the data is at fault, 2 wrong usage."""
     try:
         app(prog_name="seamline")
     except SeamlineError as error:
         print(f"error: {error}", file=sys.stderr)
-        sys.exit(1)
+        sys.exit(2 if isinstance(error, UsageError) else 1)
 
 
 if __name__ == "__main__":

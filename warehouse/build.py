@@ -5,30 +5,56 @@ from collections.abc import Sequence
 from contextlib import contextmanager
 
 from warehouse.connect import connect
+from warehouse.console import counting, warn
 from warehouse.declared import check_declared
-from warehouse.errors import SeamlineError
+from warehouse.errors import SeamlineError, UsageError
 from warehouse.home import PROJECT, Home
 
 
-def build(home: Home, dbt_args: Sequence[str] = ()) -> None:
-    """Run `dbt build` over the home. Raises SeamlineError where declared facts, the warehouse or a test is at fault."""
+def build(home: Home, dbt_args: Sequence[str] = ()) -> str:
+    """Run `dbt build` over the home; returns what came of it in a line.
+
+    Raises SeamlineError where declared facts, the warehouse or a test is at fault, UsageError for arguments that dbt
+    does not know.
+    """
     check_declared(home)
     connect(home, read_only=False).close()
-    with _environment(home):
+    with _environment(home), counting("building", is_shown=not dbt_args) as count:
+        from dbt.adapters.duckdb.connections import DuckDBConnectionManager
+        from dbt.cli.exceptions import DbtUsageException
         from dbt.cli.main import dbtRunner
+
+        def on_event(event) -> None:
+            if event.info.name in ("LogModelResult", "LogTestResult"):
+                count(getattr(event.data, "total", 0) or event.data.num_models)
 
         arguments = ["build", "--project-dir", str(PROJECT), "--profiles-dir", str(PROJECT), *dbt_args]
         if not dbt_args:
             arguments = ["--quiet", *arguments]
-        result = dbtRunner().invoke(arguments)
+        try:
+            result = dbtRunner(callbacks=[on_event]).invoke(arguments)
+        finally:
+            # dbt keeps the warehouse open, which would keep an export in this process out
+            DuckDBConnectionManager.close_all_connections()
+    if isinstance(result.exception, DbtUsageException):
+        raise UsageError(f"dbt build: {result.exception}")
     if result.exception:
         raise SeamlineError(f"dbt could not run: {result.exception}")
+    nodes = [r for r in result.result if r.node.resource_type in ("model", "test", "unit_test")]
+    failed = [r.node.name for r in nodes if r.status in ("error", "fail")]
     if not result.success:
-        failed = [r.node.name for r in result.result if r.status in ("error", "fail")]
         raise SeamlineError(
             f"{len(failed)} dbt nodes failed ({', '.join(failed[:5])}{', ...' if len(failed) > 5 else ''}); "
             f"their messages stand above and in {home.path / 'logs' / 'dbt.log'}"
         )
+    warnings = [r.node.name for r in nodes if r.status == "warn"]
+    if warnings:
+        warn(
+            f"{len(warnings)} tests of the evidence warn ({', '.join(warnings)}); "
+            "the mart `findings` says what was seen"
+        )
+    built, passed = (sum(r.status == status for r in nodes) for status in ("success", "pass"))
+    return f"{home.warehouse}: {built} models built, {passed} tests pass, {len(warnings)} warn"
 
 
 @contextmanager

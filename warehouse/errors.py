@@ -23,3 +23,7 @@ class LandingError(SeamlineError):
 
 class ExportError(SeamlineError):
     """Nothing to export, or the folder can't take an export."""
+
+
+class UsageError(SeamlineError):
+    """The command was given in a way it does not know. The command line exits 2."""

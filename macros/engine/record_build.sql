@@ -1,13 +1,18 @@
+{#- Whether this command builds the whole project: a selection says nothing about what is stale. -#}
+{% macro is_whole_build() %}
+  {%- do return(flags.WHICH == 'build' and not invocation_args_dict.get('select') and not invocation_args_dict.get('exclude')) -%}
+{% endmacro %}
+
 {#- Keeps when each build began, ended and what came of it, in the warehouse itself, so that `seamline status` also
     knows of builds run by hand. A build that was killed has a row without an end. -#}
 {% macro record_build_start() %}
-  {%- if execute and flags.WHICH in ('build', 'run') -%}
+  {%- if execute and is_whole_build() -%}
     {%- do adapter.dispatch('record_build_start', 'seamline')() -%}
   {%- endif -%}
 {% endmacro %}
 
 {% macro record_build_end(results) %}
-  {%- if execute and flags.WHICH in ('build', 'run') -%}
+  {%- if execute and is_whole_build() -%}
     {%- set counts = {'success': 0, 'pass': 0, 'warn': 0, 'error': 0, 'fail': 0, 'skipped': 0} -%}
     {%- for result in results -%}
       {%- set status = result.status | string -%}
