@@ -100,6 +100,21 @@ def ingest_wandb(
         print(ingest_wandb(opened, sources, run_id).line())
 
 
+@ingest_app.command("rollouts")
+def ingest_rollouts(
+    paths: Paths,
+    keep_tokens: Annotated[
+        bool, typer.Option("--keep-tokens", help="Land the token ids and log-probabilities too.")
+    ] = False,
+    home: HomeOption = None,
+) -> None:
+    """Rollout shards of open-instruct with their metadata, plain, .gz or .zst."""
+    from ingest.rollouts import ingest_rollouts
+
+    with open_home(home) as opened:
+        print(ingest_rollouts(opened, paths, keep_tokens).line())
+
+
 @ingest_app.command("rounds")
 def ingest_rounds(
     paths: Paths,

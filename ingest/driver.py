@@ -60,11 +60,15 @@ def file_source(kind: str, path: Path, note: str = "") -> Source:
     `note` is what a reader was asked for beside the path (the id of the run, say): another note, another content.
     """
     path = path.resolve()
-    name = f"{file_stem(path.name)}-{short_digest(f'{kind}:{path}')}"
     digest = file_digest(path)
     if note:
         digest = hashlib.sha256(f"{digest} {note}".encode()).hexdigest()
-    return Source(kind, name, str(path), digest, path.stat().st_size)
+    return Source(kind, source_name(kind, path), str(path), digest, path.stat().st_size)
+
+
+def source_name(kind: str, path: Path) -> str:
+    """The name of a source that is one file, from its resolved path."""
+    return f"{file_stem(path.name)}-{short_digest(f'{kind}:{path}')}"
 
 
 def ingest(

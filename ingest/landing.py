@@ -8,7 +8,7 @@ as it was; one killed after it is rolled forward by the next command (`recover`)
 import json
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -30,7 +30,10 @@ ROW_GROUP_BYTES = 16_000_000
 _ENCODED = pa.dictionary(pa.int32(), pa.string())
 
 Batches = Iterable[tuple[str, pa.RecordBatch]]
-"""What a reader yields: a landing table's name and rows for it, without `source_name`, which `land` adds."""
+"""What a reader yields: a landing table's name and rows for it, without `source_name`, which `land` adds.
+
+A generator may return the digest of what it read, for formats too large to be read twice.
+"""
 
 
 @dataclass(frozen=True)
@@ -169,19 +172,29 @@ class _TableFile:
 
 def _with_record(source: Source, batches: Batches, counts: dict[str, int]) -> Iterator[tuple[str, pa.RecordBatch]]:
     """The batches, and last the source's own row in `landed_sources`."""
-    for name, batch in batches:
-        if batch.num_rows:
-            yield name, batch
+    digest = yield from _with_rows(batches)
     row = {
         "kind": source.kind,
         "path": source.path,
-        "digest": source.digest,
+        "digest": digest or source.digest,
         "size_bytes": source.size_bytes,
         "landed_at": datetime.now(UTC).replace(tzinfo=None),
         "row_count": sum(n for t, n in counts.items() if t != QUARANTINE),
         "quarantined_count": counts.get(QUARANTINE, 0),
     }
     yield SOURCES, pa.RecordBatch.from_pylist([row])
+
+
+def _with_rows(batches: Batches) -> Generator[tuple[str, pa.RecordBatch], None, str | None]:
+    """The batches that hold rows; returns what the reader returns."""
+    left = iter(batches)
+    while True:
+        try:
+            name, batch = next(left)
+        except StopIteration as end:
+            return end.value
+        if batch.num_rows:
+            yield name, batch
 
 
 def _conform(batch: pa.RecordBatch, table: Table, source: Source) -> pa.RecordBatch:

@@ -3,6 +3,7 @@
 import csv
 import math
 from datetime import UTC, date, datetime
+from pathlib import Path
 
 import pyarrow as pa
 
@@ -55,20 +56,36 @@ CHECKS = {
 def check_declared(home: Home) -> None:
     """Raise DeclaredError for the first mistake in any declared file."""
     for table in declared_tables().values():
-        path = home.declared / f"{table.name}.csv"
-        if not path.exists():
-            raise DeclaredError(f"{path}: missing; run `seamline init` to make it")
-        try:
-            with open(path, newline="", encoding="utf-8-sig") as handle:
-                _check_file(path, csv.reader(handle, strict=True), table)
-        except UnicodeDecodeError as error:
-            raise DeclaredError(f"{path}: not UTF-8 text (byte {error.start}); save it as UTF-8") from error
-        except csv.Error as error:
-            raise DeclaredError(f"{path}: not a CSV file ({error}); quote cells that hold commas or quotes") from error
+        _check_table(home, table)
     known = set(declared_tables())
     for path in sorted(home.declared.glob("*.csv")):
         if path.stem not in known:
             raise DeclaredError(f"{path}: no such declared table; known are {', '.join(sorted(known))}")
+
+
+def declared_rows(home: Home, name: str) -> list[dict[str, object]]:
+    """The rows of one declared file, checked, each cell in its type; an empty cell is None."""
+    table = declared_tables()[name]
+    with open(_check_table(home, table), newline="", encoding="utf-8-sig") as handle:
+        return [
+            {k: None if v == "" else CHECKS[table.schema.field(k).type][0](v) for k, v in row.items()}
+            for row in csv.DictReader(handle)
+        ]
+
+
+def _check_table(home: Home, table: Table) -> Path:
+    """The table's file, found without a mistake."""
+    path = home.declared / f"{table.name}.csv"
+    if not path.exists():
+        raise DeclaredError(f"{path}: missing; run `seamline init` to make it")
+    try:
+        with open(path, newline="", encoding="utf-8-sig") as handle:
+            _check_file(path, csv.reader(handle, strict=True), table)
+    except UnicodeDecodeError as error:
+        raise DeclaredError(f"{path}: not UTF-8 text (byte {error.start}); save it as UTF-8") from error
+    except csv.Error as error:
+        raise DeclaredError(f"{path}: not a CSV file ({error}); quote cells that hold commas or quotes") from error
+    return path
 
 
 def _check_file(path, rows, table: Table) -> None:

@@ -66,12 +66,14 @@ final as (
         coalesce(row_counts.rolled_back_row_count, 0) as rolled_back_row_count,
         coalesce(row_counts.seam_collapsed_row_count, 0) as seam_collapsed_row_count,
         run_logs.is_unfinished,
-        position_keys.position_key
+        position_keys.position_key,
+        rollout_runs.has_tool_parser_mismatch
     from run_arms
     inner join run_logs on run_arms.run_id = run_logs.run_id
     left join run_segments on run_arms.run_id = run_segments.run_id
     left join position_keys on run_arms.run_id = position_keys.run_id
     left join row_counts on run_arms.run_id = row_counts.run_id
+    left join {{ ref('rollout_runs') }} as rollout_runs on run_arms.run_name = rollout_runs.run_name
 )
 
 select * from final

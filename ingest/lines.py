@@ -1,0 +1,182 @@
+"""Lines of plain, gzip and zstd files, one at a time out of one buffer: memory does not grow with the file."""
+
+import gzip
+import io
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import xxhash
+import zstandard
+
+BUFFER_BYTES = 1 << 20
+"""What one read asks for. Small enough to stay in a core's cache while its lines are parsed."""
+LONGEST_LINE_BYTES = 1 << 25
+"""A longer line is not held in memory: it is given as None. A million tokens with logprobs take about 20 MB."""
+SUFFIXES = ("", ".gz", ".zst")
+"""What may follow a file's own suffix."""
+
+
+@dataclass
+class Line:
+    """Line `number` (from 1) of a file: `buffer[start:end]` without its newline.
+
+    The bytes are valid until the next line is asked for; a line that `is_too_long` has none. `digest` is the XXH3-128 of the line's bytes.
+    """
+
+    number: int
+    buffer: bytearray
+    start: int
+    end: int
+    digest: bytes
+    is_too_long: bool = False
+
+    def view(self) -> memoryview:
+        return memoryview(self.buffer)[self.start : self.end]
+
+
+class DamagedFile(Exception):
+    """A compressed file that ends early or is no such file; raised after its last good line."""
+
+
+def read_lines(path: Path) -> Iterator[Line]:
+    """Every line of `path`, a last one without a newline too. Raises DamagedFile after the lines that could be read."""
+    with _open(path) as handle:
+        yield from _split(handle)
+
+
+def content_digest(path: Path) -> str:
+    """What `LinesDigest` gives after all lines of `path`."""
+    digest = LinesDigest()
+    try:
+        for line in read_lines(path):
+            digest.add(line)
+    except DamagedFile as damage:
+        digest.end(damage)
+    return digest.text()
+
+
+class LinesDigest:
+    """A digest of a file's content, compression apart, made from the digests of its lines."""
+
+    def __init__(self) -> None:
+        self._digest = xxhash.xxh3_128()
+
+    def add(self, line: Line) -> None:
+        self._digest.update(line.digest)
+
+    def end(self, damage: DamagedFile) -> None:
+        self._digest.update(str(damage).encode())
+
+    def text(self) -> str:
+        return self._digest.hexdigest()
+
+
+def _split(handle: io.RawIOBase) -> Iterator[Line]:
+    buffer = bytearray(BUFFER_BYTES)
+    number, start, end, searched = 0, 0, 0, 0
+    while True:
+        newline = buffer.find(b"\n", searched, end)
+        if newline >= 0:
+            number += 1
+            yield Line(number, buffer, start, newline, _digest(buffer, start, newline))
+            start = searched = newline + 1
+            continue
+        if end - start > LONGEST_LINE_BYTES:
+            number += 1
+            line, start, end = _skip_long(handle, number, buffer, start, end)
+            searched = start
+            yield line
+            continue
+        if start:
+            memoryview(buffer)[: end - start] = memoryview(buffer)[start:end]
+        start, end, searched = 0, end - start, end - start
+        if end > len(buffer) // 2:
+            buffer = buffer + bytes(len(buffer))  # a new one: the caller may still hold a view of the old
+        try:
+            count = handle.readinto(memoryview(buffer)[end:])
+        except (EOFError, OSError, zlib.error, zstandard.ZstdError) as error:
+            if end:
+                yield Line(number + 1, buffer, 0, end, _digest(buffer, 0, end))
+            raise DamagedFile(f"the file can't be read further ({error})") from error
+        if not count:
+            break
+        end += count
+    if end:
+        yield Line(number + 1, buffer, 0, end, _digest(buffer, 0, end))
+
+
+def _skip_long(handle: io.RawIOBase, number: int, buffer: bytearray, start: int, end: int) -> tuple[Line, int, int]:
+    """Read on to the end of a line that is too long; what follows it lies at the returned start and end."""
+    digest = xxhash.xxh3_128(memoryview(buffer)[start:end])
+    while True:
+        end = handle.readinto(buffer) or 0
+        newline = buffer.find(b"\n", 0, end)
+        stop = end if newline < 0 else newline
+        digest.update(memoryview(buffer)[:stop])
+        if newline >= 0 or not end:
+            return Line(number, buffer, 0, 0, digest.digest(), is_too_long=True), min(stop + 1, end), end
+
+
+def _digest(buffer: bytearray, start: int, end: int) -> bytes:
+    return xxhash.xxh3_128_digest(memoryview(buffer)[start:end])
+
+
+def _open(path: Path) -> io.RawIOBase:
+    if path.suffix == ".gz":
+        return _GzipFile(path)
+    if path.suffix == ".zst":
+        return _ZstdFile(path)
+    return open(path, "rb", buffering=0)
+
+
+class _GzipFile(io.RawIOBase):
+    """A gzip file that gives all it can before it raises, where `GzipFile.readinto` drops what it had."""
+
+    def __init__(self, path: Path) -> None:
+        self._handle = gzip.open(path)  # noqa: SIM115 - closed by close()
+
+    def readinto(self, target: memoryview) -> int:
+        data = self._handle.read1(len(target))
+        target[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        self._handle.close()
+        super().close()
+
+
+class _ZstdFile(io.RawIOBase):
+    """All frames of a zstd file; unlike the library's reader it raises EOFError where the last one is cut.
+
+    It reads little at a time because what a kilobyte can expand to (32 MB) is held in memory.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._handle = open(path, "rb")  # noqa: SIM115 - closed by close()
+        self._frame = zstandard.ZstdDecompressor().decompressobj()
+        self._is_inside = False
+        self._ready = memoryview(b"")
+
+    def readinto(self, target: memoryview) -> int:
+        while not self._ready:
+            chunk = self._frame.unused_data if self._frame.eof else b""
+            if self._frame.eof:
+                self._frame = zstandard.ZstdDecompressor().decompressobj()
+                self._is_inside = False
+            chunk = chunk or self._handle.read(1024)
+            if not chunk:
+                if self._is_inside:
+                    raise EOFError("a zstd frame ends early")
+                return 0
+            self._is_inside = True
+            self._ready = memoryview(self._frame.decompress(chunk))
+        count = min(len(target), len(self._ready))
+        target[:count] = self._ready[:count]
+        self._ready = self._ready[count:]
+        return count
+
+    def close(self) -> None:
+        self._handle.close()
+        super().close()

@@ -1,0 +1,269 @@
+"""One line of a rollout shard -> its evidence, by simdjson where it can, by Python's json where simdjson refuses.
+
+Both paths give the same evidence for every line that both read. Format: allenai/open-instruct, `rl_utils.py`.
+"""
+
+import json
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import simdjson
+
+from ingest.lines import Line
+
+EVIDENCE_FLOOR_TOKENS = 4
+"""Shorter runs of zero logprobs are not landed: single zeros are common where a policy is near-certain."""
+TRAINER_KEYS = ("step", "sample_idx", "prompt_idx", "prompt_tokens", "response_tokens")
+"""The first keys of a record as the trainer writes it; `logprobs` is its last."""
+
+Scalars = tuple[object, ...]
+
+
+class Unreadable(Exception):
+    """The line is no rollout record; the message says why."""
+
+
+@dataclass
+class Evidence:
+    """What one record holds. Arrays are numpy; `scalars` are in the order of SCALARS."""
+
+    scalars: Scalars
+    prompt_tokens: int | None
+    response_tokens: int
+    logprob_count: int | None
+    nan_logprob_count: int | None
+    zero_run_starts: np.ndarray
+    zero_run_tokens: np.ndarray
+    special_positions: np.ndarray
+    special_ids: np.ndarray
+    kept: tuple[object, object, object] | None
+    was_tolerated: bool
+
+
+SCALARS = (
+    "step_idx",
+    "sample_idx",
+    "prompt_idx",
+    "reward",
+    "advantage",
+    "finish_reason",
+    "dataset",
+    "call_count",
+    "timeout_count",
+    "tool_runtime_seconds",
+    "is_tool_called",
+)
+
+
+class RecordReader:
+    """Reads lines into Evidence. `special_ids`: the token ids whose positions are evidence, ascending."""
+
+    def __init__(self, special_ids: list[int], keep_tokens: bool) -> None:
+        self._parser = simdjson.Parser()
+        self._special_ids = np.array(special_ids, dtype=np.int64)
+        self._keep_tokens = keep_tokens
+
+    def read(self, line: Line) -> Evidence:
+        """The line's evidence. Raises Unreadable for what is no record."""
+        return self._fast(line) or self._tolerant(bytes(line.view()))
+
+    def _fast(self, line: Line) -> Evidence | None:
+        """None where only Python's json can tell what the line holds."""
+        try:
+            record = self._parser.parse(line.view())
+            if not isinstance(record, simdjson.Object):
+                return None
+            keys = list(record)
+            fields = {k: record[k] for k in keys if k != "ground_truth"}
+            info = fields.get("request_info")
+            if len(set(keys)) < len(keys) or (isinstance(info, simdjson.Object) and _repeats(info)):
+                return None
+            prompt, response, logprobs = (fields.get(k) for k in ("prompt_tokens", "response_tokens", "logprobs"))
+            if not (isinstance(prompt, simdjson.Array) and isinstance(response, simdjson.Array)):
+                return None
+            if not (isinstance(logprobs, simdjson.Array) and _is_flat(line, keys, (prompt, response, logprobs))):
+                return None
+            prompt_ids = np.frombuffer(prompt.as_buffer(of_type="i"), dtype=np.int64)
+            response_ids = np.frombuffer(response.as_buffer(of_type="i"), dtype=np.int64)
+            numbers = np.frombuffer(logprobs.as_buffer(of_type="d"))
+        except (ValueError, TypeError):
+            return None
+        found = self._evidence(_scalars(fields, info), len(prompt_ids), response_ids, numbers, 0)
+        if self._keep_tokens:
+            found.kept = (prompt_ids, response_ids, numbers)
+        return found
+
+    def _tolerant(self, text: bytes) -> Evidence:
+        fields = _load(text)
+        prompt = _token_ids(fields.get("prompt_tokens"), "prompt_tokens")
+        response = _token_ids(fields.get("response_tokens"), "response_tokens")
+        if response is None:
+            raise Unreadable("no response_tokens")
+        numbers = _numbers(fields.get("logprobs"))
+        nan_count = None if numbers is None else int(np.isnan(numbers).sum())
+        ids = np.array([-1 if i is None else i for i in response], dtype=np.int64)
+        found = self._evidence(
+            _scalars(fields, fields.get("request_info")),
+            None if prompt is None else len(prompt),
+            ids,
+            numbers,
+            nan_count,
+        )
+        found.was_tolerated = True
+        if self._keep_tokens:
+            found.kept = (prompt, response, numbers)
+        return found
+
+    def _evidence(self, scalars, prompt_tokens, response_ids, numbers, nan_count) -> Evidence:
+        starts, lengths = _zero_runs(numbers) if numbers is not None else (_NONE, _NONE)
+        positions, ids = _NONE, _NONE
+        if len(self._special_ids):
+            # Special tokens lie together at one end of a vocabulary: a first cut leaves few to look up.
+            near = np.flatnonzero(response_ids >= self._special_ids[0])
+            near_ids = response_ids[near]
+            places = np.searchsorted(self._special_ids[:-1], near_ids)
+            is_special = self._special_ids[places] == near_ids
+            positions, ids = near[is_special], near_ids[is_special]
+        count = None if numbers is None else len(numbers)
+        return Evidence(
+            scalars, prompt_tokens, len(response_ids), count, nan_count, starts, lengths, positions, ids, None, False
+        )
+
+
+_NONE = np.array([], dtype=np.int64)
+
+
+def _zero_runs(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Starts and lengths of the maximal runs of exact zeros that reach the evidence floor. -0.0 is zero, NaN is not."""
+    is_zero = np.empty(len(numbers) + 2, dtype=bool)
+    is_zero[0] = is_zero[-1] = False
+    np.equal(numbers, 0.0, out=is_zero[1:-1])
+    edges = np.flatnonzero(is_zero[1:] != is_zero[:-1])
+    starts = edges[::2]
+    lengths = edges[1::2] - starts
+    is_long = lengths >= EVIDENCE_FLOOR_TOKENS
+    return starts[is_long], lengths[is_long]
+
+
+def _repeats(mapping: simdjson.Object) -> bool:
+    keys = list(mapping)
+    return len(set(keys)) < len(keys)
+
+
+def _is_flat(line: Line, keys: list[str], arrays: tuple[simdjson.Array, ...]) -> bool:
+    """Whether the three arrays hold plain values only: `as_buffer` flattens nested lists without a word.
+
+    In a record laid out as the trainer writes it, a bracket's place tells: the first three keys hold no list, so the
+    brackets that open follow the keys one after the other, and the last one of the line belongs to `logprobs`. Any
+    other layout is checked value by value. An object inside an array makes `as_buffer` raise.
+    """
+    if tuple(keys[:5]) == TRAINER_KEYS and keys[-1] == "logprobs":
+        buffer, end = line.buffer, line.end
+        first = buffer.find(b"[", line.start, end)
+        second = buffer.find(b"[", first + 1, end)
+        third = buffer.find(b"[", second + 1, end)
+        last = buffer.rfind(b"[", third, end)
+        closed = buffer.rfind(b"]", second, third)
+        return (
+            closed > 0
+            and _opens(buffer, first, b'"prompt_tokens":')
+            and _opens(buffer, second, b'"response_tokens":')
+            and _opens(buffer, last, b'"logprobs":')
+        )
+    return not any(isinstance(v, (simdjson.Array, simdjson.Object)) for array in arrays for v in array)
+
+
+def _opens(buffer: bytearray, bracket: int, key: bytes) -> bool:
+    """Whether the bracket directly follows `key`, white space apart."""
+    return bytes(buffer[max(bracket - 40, 0) : bracket]).translate(None, b" \t\r").endswith(key)
+
+
+def _load(text: bytes) -> dict:
+    if not text.strip(b"\0 \t\r\n"):
+        raise Unreadable("filled with NUL bytes")
+    try:
+        fields = json.loads(text)
+    except UnicodeDecodeError as error:
+        raise Unreadable(f"not UTF-8 (byte {error.start} of the line)") from error
+    except json.JSONDecodeError as error:
+        raise Unreadable(f"not JSON ({error.msg} at character {error.pos} of {len(text)})") from error
+    except RecursionError as error:
+        raise Unreadable("not JSON that can be read (nested too deeply)") from error
+    except ValueError as error:
+        raise Unreadable(f"not JSON that can be read ({error})") from error
+    if not isinstance(fields, dict):
+        raise Unreadable(f"a {_kind(fields)}, not a record")
+    return fields
+
+
+def _token_ids(value: object, name: str) -> list[int | None] | None:
+    """The ids, None for one beyond 64 bits; None where the record has no such key."""
+    if value is None:
+        return None
+    if not isinstance(value, list):
+        raise Unreadable(f"{name} is a {_kind(value)}, not a list of token ids")
+    for item in value:
+        if type(item) is not int:
+            raise Unreadable(f"{name} holds a {_kind(item)}, not only token ids")
+    return [_bigint(item) for item in value]
+
+
+def _numbers(value: object) -> np.ndarray | None:
+    """None where it is no list of numbers."""
+    if not isinstance(value, list) or any(type(item) not in (int, float) for item in value):
+        return None
+    return np.array([_double(item) for item in value], dtype=np.float64)
+
+
+def _scalars(fields: dict, info: object) -> Scalars:
+    """In the order of SCALARS. Raises Unreadable where the record has no key."""
+    step, sample = _bigint(fields.get("step")), _bigint(fields.get("sample_idx"))
+    if step is None or sample is None:
+        name = "step" if step is None else "sample_idx"
+        raise Unreadable(f"{name} is missing" if fields.get(name) is None else f"{name} is no whole number of 64 bits")
+    calls = timeouts = seconds = called = None
+    if isinstance(info, (dict, simdjson.Object)):
+        calls, timeouts = _bigint(info.get("num_calls")), _bigint(info.get("timeouts"))
+        seconds, called = _double(info.get("tool_runtimes")), info.get("tool_calleds")
+    return (
+        step,
+        sample,
+        _bigint(fields.get("prompt_idx")),
+        _double(fields.get("reward")),
+        _double(fields.get("advantage")),
+        _text(fields.get("finish_reason")),
+        _text(fields.get("dataset")),
+        calls,
+        timeouts,
+        seconds,
+        called if isinstance(called, bool) else None,
+    )
+
+
+def _bigint(value: object) -> int | None:
+    return value if type(value) is int and -(2**63) <= value < 2**63 else None
+
+
+def _double(value: object) -> float | None:
+    if type(value) not in (int, float):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def _text(value: object) -> str | None:
+    """A string as it is, anything else as JSON text; lone surrogates, which Parquet can't hold, as their escapes."""
+    if isinstance(value, (simdjson.Array, simdjson.Object)):
+        value = value.as_list() if isinstance(value, simdjson.Array) else value.as_dict()
+    if value is None:
+        return None
+    text = value if isinstance(value, str) else json.dumps(value)
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _kind(value: object) -> str:
+    names = {dict: "object", list: "list", str: "string", bool: "boolean", float: "number", int: "number"}
+    return names.get(type(value), "null")
