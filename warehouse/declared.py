@@ -20,15 +20,22 @@ def _boolean(text: str) -> bool:
 
 def _double(text: str) -> float:
     number = float(text)
-    if "_" in text or not math.isfinite(number):
+    if "_" in text or not text.isascii() or not math.isfinite(number):
         raise ValueError
     return number
 
 
 def _bigint(text: str) -> int:
-    if "_" in text or not -(2**63) <= int(text) < 2**63:
+    if "_" in text or not text.isascii() or not -(2**63) <= int(text) < 2**63:
         raise ValueError
     return int(text)
+
+
+def _date(text: str) -> date:
+    day = date.fromisoformat(text)
+    if day.isoformat() != text:
+        raise ValueError
+    return day
 
 
 def _timestamp(text: str) -> datetime:
@@ -48,7 +55,7 @@ CHECKS = {
     pa.int64(): (_bigint, "a whole number"),
     pa.bool_(): (_boolean, "true or false"),
     pa.timestamp("us"): (_timestamp, "a time such as 2026-09-22 20:14:00 (UTC)"),
-    pa.date32(): (date.fromisoformat, "a date such as 2026-09-22"),
+    pa.date32(): (_date, "a date such as 2026-09-22"),
     pa.string(): (str, "text"),
 }
 

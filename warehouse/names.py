@@ -14,19 +14,27 @@ def short_digest(text: str) -> str:
 
 
 def file_stem(name: str) -> str:
-    """A file name stem for `name`: itself where it is harmless, else its harmless part and a digest of the whole."""
-    plain = _UNSAFE.sub("_", name)[:_LONGEST].lstrip(".-")
+    """A file name stem for `name`: itself where it is harmless, else its harmless part and a digest of the whole.
+
+    It never starts with `.` or `_`: readers of folders (pyarrow, Spark) take such files for hidden.
+    """
+    plain = _UNSAFE.sub("_", name)[:_LONGEST].lstrip("._-")
     return name if plain == name and name else f"{plain or 'unnamed'}-{short_digest(name)}"
 
 
 def file_stems(names: Iterable[str]) -> dict[str, str]:
     """A stem for each name, all different even where upper and lower case are one (macOS, Windows)."""
-    wanted = sorted(set(names))
-    stems = {name: file_stem(name) for name in wanted}
+    stems = {name: file_stem(name) for name in sorted(set(names))}
+    attempt = 0
+    while clashing := _clashing(stems):
+        attempt += 1
+        stems |= {name: f"{stems[name]}-{short_digest(f'{attempt}:{name}')}" for name in clashing}
+    return stems
+
+
+def _clashing(stems: dict[str, str]) -> list[str]:
+    """The names whose stems are another name's too, case apart."""
     by_folded: dict[str, list[str]] = {}
     for name, stem in stems.items():
         by_folded.setdefault(stem.casefold(), []).append(name)
-    for clashing in by_folded.values():
-        if len(clashing) > 1:
-            stems |= {name: f"{stems[name]}-{short_digest(name)}" for name in clashing}
-    return stems
+    return [name for same in by_folded.values() if len(same) > 1 for name in same]

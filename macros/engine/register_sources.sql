@@ -29,7 +29,7 @@
     cast("{{ c.name }}" as {{ c.data_type }}) as "{{ c.name }}"{{ ',' if not loop.last }}
     {%- endfor %}
   {%- if node.source_meta.format == 'csv' %}
-  from read_csv('{{ folder }}/{{ node.name }}.csv', header = true, all_varchar = true, delim = ',', quote = '"', escape = '"')
+  from read_csv('{{ folder }}/{{ node.name }}.csv', header = true, all_varchar = true, delim = ',', quote = '"', escape = '"', comment = '', skip = 0)
   {%- else %}
   from read_parquet('{{ folder }}/{{ node.name }}/*.parquet')
   {%- endif %}
