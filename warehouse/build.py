@@ -4,6 +4,7 @@ import os
 from collections.abc import Sequence
 from contextlib import contextmanager
 
+from ingest.landing import landed
 from warehouse.connect import connect
 from warehouse.console import counting, warn
 from warehouse.declared import check_declared
@@ -11,8 +12,21 @@ from warehouse.errors import SeamlineError, UsageError
 from warehouse.home import PROJECT, Home
 
 
+KINDS = {
+    "curves": {"wandb"},
+    "turns": {"rollouts"},
+    "rounds": {"rounds", "native-metrics"},
+    "teacher": {"teacher-calls"},
+    "checkpoints": {"checkpoints", "driver-usage", "scores"},
+}
+"""The kinds of source that fill each folder of marts."""
+
+
 def build(home: Home, dbt_args: Sequence[str] = ()) -> str:
     """Run `dbt build` over the home; returns what came of it in a line.
+
+    Without arguments every model is built, and those data tests run that have data to look at; unit tests are for those
+    who change a model.
 
     Raises SeamlineError where declared facts, the warehouse or a test is at fault, UsageError for arguments that dbt
     does not know.
@@ -30,7 +44,7 @@ def build(home: Home, dbt_args: Sequence[str] = ()) -> str:
 
         arguments = ["build", "--project-dir", str(PROJECT), "--profiles-dir", str(PROJECT), *dbt_args]
         if not dbt_args:
-            arguments = ["--quiet", *arguments]
+            arguments = ["--quiet", *arguments, "--exclude", "resource_type:unit_test", *_vacuous_tests(home)]
         try:
             result = dbtRunner(callbacks=[on_event]).invoke(arguments)
         finally:
@@ -55,6 +69,17 @@ def build(home: Home, dbt_args: Sequence[str] = ()) -> str:
         )
     built, passed = (sum(r.status == status for r in nodes) for status in ("success", "pass"))
     return f"{home.warehouse}: {built} models built, {passed} tests pass, {len(warnings)} warn"
+
+
+def _vacuous_tests(home: Home) -> list[str]:
+    """Selectors of the data tests that would look at nothing: those of domains of which no source has landed."""
+    landed_kinds = {source.kind for source in landed(home).values()}
+    return [
+        selector
+        for domain, kinds in KINDS.items()
+        if not kinds & landed_kinds
+        for selector in (f"path:models/marts/{domain},resource_type:test", f"path:tests/{domain}")
+    ]
 
 
 @contextmanager
