@@ -7,7 +7,7 @@ from simulate import curves
 from warehouse.errors import SeamlineError
 
 MARK = ".seamline-simulation"
-"""A file that says a folder holds a simulation, so that a new one may replace it."""
+"""A file that lists what a simulation wrote into its folder, so that a new one may replace just that."""
 
 DOMAINS = [curves.write]
 """Each writes its upstream files, `declared/` and `truth/` below the folder, from (folder, scale, seed)."""
@@ -22,16 +22,27 @@ def simulate(folder: Path, scale: str = "small", seed: int = 0) -> None:
         raise SeamlineError(f"scale {scale!r}: say small, card or a number of arms")
     if folder.exists() and not folder.is_dir():
         raise SeamlineError(f"{folder}: a file; name a folder to write the simulation to")
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / MARK).exists():
-        raise SeamlineError(f"{folder}: not empty, and no earlier simulation; name a new folder")
+    _check_replaceable(folder)
     aside = folder.with_name(f".{folder.name}.new")
-    shutil.rmtree(aside, ignore_errors=True)
     try:
+        shutil.rmtree(aside, ignore_errors=True)
         aside.mkdir(parents=True)
-        (aside / MARK).write_text(f"scale {scale}, seed {seed}\n")
         for write in DOMAINS:
             write(aside, scale, seed)
+        (aside / MARK).write_text("".join(f"{path.name}\n" for path in sorted(aside.iterdir())))
         shutil.rmtree(folder, ignore_errors=True)
         aside.rename(folder)
     except OSError as error:
         raise SeamlineError(f"{error.filename or folder}: can't be written ({error.strerror})") from error
+
+
+def _check_replaceable(folder: Path) -> None:
+    """Raise SeamlineError where the folder holds anything that no simulation wrote."""
+    found = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
+    if not found:
+        return
+    if MARK not in found:
+        raise SeamlineError(f"{folder}: not empty, and no earlier simulation; name a new folder")
+    others = sorted(found - {MARK} - set((folder / MARK).read_text().split("\n")))
+    if others:
+        raise SeamlineError(f"{folder}: holds {others[0]!r} beside an earlier simulation; move it away or name another")

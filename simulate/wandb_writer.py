@@ -10,6 +10,7 @@ import random
 import struct
 import zlib
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from pathlib import Path
 from typing import BinaryIO, Literal
 
@@ -117,7 +118,7 @@ class LogWriter:
         run.start_time.seconds, run.start_time.nanos = whole, part * 1000
         for key, value in config.items():
             item = run.config.update.add()
-            item.key, item.value_json = key, self._json(_finite(value))
+            item.key, item.value_json = key, self._config_json(_finite(value))
         self._stream_id = record._info.stream_id = run_id
         self._write(record)
 
@@ -178,18 +179,16 @@ class LogWriter:
         for path, value in pairs:
             items.add(nested_key=path, value_json=self._json(value))
 
-    def _json(self, value: object) -> str:
-        """JSON as the SDK of this encoding spells it: from 0.18 a whole float is written without its point."""
-        if type(value) is float:
-            if self.encoding == "nested_key" and value.is_integer() and abs(value) < 1e16:
-                return str(int(value))
-            if math.isfinite(value):
-                return repr(value)
-        elif type(value) is int:
-            return repr(value)
+    def _config_json(self, value: object) -> str:
         if self.encoding == "key":
             return json.dumps(value)
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        return text.replace("e-0", "e-") if type(value) is float else text
+
+    def _json(self, value: object) -> str:
+        if self.encoding == "key":
+            return json.dumps(value)
+        return repr(value) if type(value) is int else _go_json(value)
 
     def _write(self, record: pb.Record) -> None:
         self.record_number += 1
@@ -207,6 +206,30 @@ def _leaves(row: Mapping[str, object], above: tuple[str, ...] = ()) -> Iterable[
             yield from _leaves(value, (*above, key))
         else:
             yield (*above, key), value
+
+
+def _go_json(value: object) -> str:
+    """JSON as the SDK spells it from 0.18 on: floats in Go's shortest %g, so 1 for 1.0 and 1e+06 for a million."""
+    if type(value) is float:
+        if 1e-4 <= abs(value) < 1e6:
+            return repr(value).removesuffix(".0")
+        return _go_float(value)
+    if isinstance(value, list | tuple):
+        return f"[{','.join(map(_go_json, value))}]"
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{json.dumps(k, ensure_ascii=False)}:{_go_json(v)}" for k, v in value.items()) + "}"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _go_float(value: float) -> str:
+    if not math.isfinite(value):
+        return json.dumps(value)
+    if value == 0.0:
+        return "-0" if math.copysign(1.0, value) < 0 else "0"
+    sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
+    exponent += len(digits) - 1
+    rest = "".join(map(str, digits[1:]))
+    return f"{'-' * sign}{digits[0]}{'.' * bool(rest)}{rest}e{'-' if exponent < 0 else '+'}{abs(exponent):02d}"
 
 
 def _finite(value: object) -> object:
