@@ -1,4 +1,6 @@
-{%- set domains = ['curve_findings', 'turn_findings', 'round_findings', 'decision_findings', 'teacher_findings'] %}
+{%- set domains = [
+    'curve_findings', 'turn_findings', 'round_findings', 'decision_findings', 'teacher_findings', 'checkpoint_findings'
+] %}
 -- Grain: one row per (kind, subject).
 -- What a person should look at, from every domain, in one place.
 {%- for domain in domains %}

@@ -1,0 +1,46 @@
+-- Grain: one row per (kind, subject).
+-- Decides what about packaging and saved models of arms a person should look at.
+with packaging as (
+    select
+        packaging.*,
+        checkpoints.model_id
+    from {{ ref('checkpoint_packaging') }} as packaging
+    inner join {{ ref('checkpoint_records') }} as records
+        on packaging.source_name = records.source_name and packaging.folder_idx = records.folder_idx
+    inner join {{ ref('checkpoints') }} as checkpoints on records.checkpoint_key = checkpoints.checkpoint_key
+)
+
+select
+    'broken_config' as kind,
+    model_id as subject,
+    'warn' as severity,
+    'a metadata file can''t be read (quarantined_records says where): its packaging is unknown' as detail
+from packaging
+where not is_readable
+union all
+select
+    'checkpoint_without_config' as kind,
+    model_id as subject,
+    'info' as severity,
+    'no config.json: the model can''t be told, so its packaging is unknown' as detail
+from packaging
+where not has_config
+union all
+select
+    'tokenizer_not_declared' as kind,
+    coalesce(model_type, model_name) as subject,
+    'warn' as severity,
+    cast(count(*) as string) || ' checkpoints state an end-of-sequence id, but declared/tokenizers.csv has no'
+    || ' end-of-turn id for their model' as detail
+from packaging
+where end_of_turn_id is null and eos_token_ids is not null and coalesce(model_type, model_name) is not null
+group by coalesce(model_type, model_name)
+union all
+select
+    'step_missing_on_curve' as kind,
+    arm || ' step ' || cast(training_step as string) as subject,
+    'info' as severity,
+    'a checkpoint was saved there, but the arm''s curve has no such step' as detail
+from {{ ref('arm_checkpoints') }}
+where training_step is not null and not is_on_curve
+group by arm, training_step
