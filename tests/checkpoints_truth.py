@@ -44,6 +44,6 @@ def _text(value: object) -> str:
 
 def _same(one: str, other: str) -> bool:
     try:
-        return one == other or math.isclose(float(one), float(other), rel_tol=1e-9, abs_tol=1e-9)
+        return one == other or math.isclose(float(one), float(other), rel_tol=1e-9, abs_tol=1e-6)
     except ValueError:
         return False

@@ -15,7 +15,8 @@ runs as (
 extrapolated as (
     select
         records.checkpoint_key,
-        families.hour_at_step_0 + families.hours_per_step * records.step as hour,
+        -- A line is no more exact than that; the last digits of its sums vary from run to run.
+        round(families.hour_at_step_0 + families.hours_per_step * records.step, 6) as hour,
         {{ hours_between('runs.started_at', 'runs.ended_at') }} as run_hours
     from records
     inner join families on records.cell = families.cell and records.family = families.family
