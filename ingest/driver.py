@@ -74,21 +74,21 @@ def source_name(kind: str, path: Path) -> str:
 def ingest(
     home: Home,
     kind: str,
-    paths: Iterable[Path],
-    identify: Callable[[Path], Source],
+    items: Iterable[T],
+    identify: Callable[[T], Source],
     read: Callable[[Source], Batches],
     workers: int | None = None,
 ) -> Outcome:
     """Land each source that is new or changed; of several copies of one source (same name) the largest counts.
 
-    `identify` and `read` run in worker processes, so they are module-level functions (or partials of them). A source
-    whose path was landed under another name before (a log that had not yet told its run) replaces that landing.
+    `items` are what `identify` knows sources from: paths, for most. `identify` and `read` run in worker processes, so
+    they are module-level functions (or partials of them). A source whose path was landed under another name before (a
+    log that had not yet told its run) replaces that landing.
     """
     outcome = Outcome(kind)
     known = {name: s for name, s in landed(home).items() if s.kind == kind}
-    paths = list(paths)
     workers = workers or os.cpu_count() or 1
-    found = _in_parallel(identify, paths, workers, f"looking at {kind}")
+    found = _in_parallel(identify, list(items), workers, f"looking at {kind}")
     best: dict[str, Source] = {}
     for source in sorted(found, key=lambda s: (-s.size_bytes, s.path)):
         if source.name in best:

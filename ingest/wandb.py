@@ -1,11 +1,116 @@
 """`seamline ingest wandb`: logs and exported histories of Weights & Biases."""
 
+import re
+from functools import partial
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
 from ingest.driver import Outcome, expand, ingest
+from ingest.landing import QUARANTINE, Batches, Source, landed
+from ingest.wandb_chart import Chart, charts, is_chart, read_chart
+from ingest.wandb_csv import header
+from ingest.wandb_export import BESIDE, HISTORIES, SUFFIXES, export_source, read_export, tell
 from ingest.wandb_log import log_source, read_log
+from warehouse.errors import SourceError
 from warehouse.home import Home
+
+_LOOKED_FOR = (
+    "*.wandb logs, history.csv|json|jsonl, by-run/<arm>/<run_id>.csv, "
+    "and CSV or JSON exports with W&B's columns (_step and _timestamp, or chart exports)"
+)
+_ENTITY_PROJECT = re.compile(r"(?!\.{1,2}/)[\w.-]+/[\w.-]+(/[\w.-]+)?")
+_SNIFFED_BYTES = 1 << 16
 
 
 def ingest_wandb(home: Home, sources: list[str], run_id: str | None = None, workers: int | None = None) -> Outcome:
-    """Land every W&B log found in `sources`."""
-    paths = expand(sources, "*.wandb logs", lambda file: file.suffix == ".wandb")
-    return ingest(home, "wandb", paths, log_source, read_log, workers)
+    """Land every log and exported history found in `sources`: folders, files, globs.
+
+    `run_id` names the run of an exported history that does not tell. Raises SourceError where nothing is found, where
+    an export given by itself tells no run, and where nothing at all could be read of a file given by itself.
+    """
+    _refuse_the_api(sources)
+    paths = expand(sources, _LOOKED_FOR, _belongs)
+    logs = [path for path in paths if _is_log(path)]
+    chart_files = [path for path in paths if path not in logs and is_chart(path)]
+    exports = [path for path in paths if path not in logs and path not in chart_files]
+    beside = {file for path in chart_files for file in path.parent.glob("*.csv") if is_chart(file)}
+    found = charts(sorted({*chart_files, *(file.resolve() for file in beside)}), run_id)
+    if run_id and len(exports) + len(found) != 1:
+        raise SourceError(f"--run-id names one run, but there are {len(exports) + len(found)} exported histories")
+    alone = [Path(text).resolve() for text in sources if Path(text).is_file()]
+    for path in exports:
+        if path in alone:
+            _refuse_unclear(path, run_id)
+    by_path = {chart.source().path: chart for chart in found}
+    items: list[Path | Chart] = [*logs, *exports, *found]
+    outcome = ingest(
+        home, "wandb", items, partial(_identify, run_id=run_id), partial(_read, run_id=run_id, charts=by_path), workers
+    )
+    if len(alone) == len(sources) == 1:
+        _refuse_unread(home, alone[0])
+    return outcome
+
+
+def _identify(item: Path | Chart, run_id: str | None) -> Source:
+    if isinstance(item, Chart):
+        return item.source()
+    return log_source(item) if _is_log(item) else export_source(item, run_id)
+
+
+def _read(source: Source, run_id: str | None, charts: dict[str, Chart]) -> Batches:
+    if source.path in charts:
+        return read_chart(charts[source.path])
+    path = Path(source.path)
+    return read_log(source) if _is_log(path) else read_export(source, run_id)
+
+
+def _is_log(path: Path) -> bool:
+    return path.suffix not in SUFFIXES
+
+
+def _belongs(file: Path) -> bool:
+    """Whether a file met in a folder is W&B's: by its name, else (tables) by the columns it starts with."""
+    if file.suffix == ".wandb":
+        return True
+    if file.suffix not in SUFFIXES or file.stem in BESIDE or not file.is_file():
+        return False
+    if file.stem in HISTORIES or (file.suffix == ".csv" and file.parent.parent.name == "by-run"):
+        return True
+    if file.suffix == ".csv":
+        return {"_step", "_timestamp"} <= set(header(file)[0]) or (is_chart(file) and _has_bounds(file))
+    with open(file, "rb") as handle:
+        start = handle.read(_SNIFFED_BYTES).lstrip(b"\xef\xbb\xbf \r\n\t")
+    is_rows = start.startswith(b"{" if file.suffix == ".jsonl" else b"[")
+    return is_rows and b'"_step"' in start and b'"_timestamp"' in start
+
+
+def _has_bounds(file: Path) -> bool:
+    return any(name.endswith("__MIN") for name in header(file)[0])
+
+
+def _refuse_the_api(sources: list[str]) -> None:
+    for text in sources:
+        if not Path(text).exists() and _ENTITY_PROJECT.fullmatch(text):
+            raise SourceError(
+                f"{text}: no such file or folder, and reading ENTITY/PROJECT over the W&B API is not in this version; "
+                "give a folder with .wandb logs or exported histories"
+            )
+
+
+def _refuse_unclear(path: Path, run_id: str | None) -> None:
+    """Raise SourceError for a file given by itself that is no history, or tells no run."""
+    if path.stem in BESIDE:
+        raise SourceError(f"{path}: is read with the history beside it; give that history, or the folder")
+    if tell(path, run_id).facts.run_id is None:
+        raise SourceError(
+            f"{path}: which run this is can't be told; put a run.json with its id beside it, or name it with --run-id"
+        )
+
+
+def _refuse_unread(home: Home, path: Path) -> None:
+    """Raise SourceError where all that landed of a file is its quarantine."""
+    for source in landed(home).values():
+        if source.path == str(path) and not (home.table("wandb_logs") / f"{source.name}.parquet").exists():
+            rows = pq.read_table(home.table(QUARANTINE) / f"{source.name}.parquet", partitioning=None).to_pylist()
+            raise SourceError(f"{path}: nothing in it could be read: {rows[0]['locator']}: {rows[0]['reason']}")

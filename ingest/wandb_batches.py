@@ -11,12 +11,11 @@ import pyarrow.compute as pc
 from ingest.landing import quarantine
 from ingest.wandb_framing import Found
 from ingest.wandb_proto import arrow_reader, message
-from ingest.wandb_values import Columns, Leaf, columns, first_bytes, plain_numpy
+from ingest.wandb_tables import LATEST_SECONDS, Rows, history_tables, system_table
+from ingest.wandb_values import Columns, Leaf, columns, first_bytes
 
-_LATEST_SECONDS = 253402300800.0  # year 10000
 _NEEDS_A_LOOK = np.zeros(256, dtype=bool)
 _NEEDS_A_LOOK[[0, ord("{")]] = True  # no text, or a JSON object
-Rows = tuple[str, pa.RecordBatch]
 
 
 @dataclass
@@ -55,57 +54,20 @@ def history(batch: Batch, first_row: int) -> Iterator[Rows]:
     """Rows of `wandb_rows` and `wandb_history`; row ordinals count from `first_row`."""
     table = batch.convert("HistoryRecord")
     found = _columns(table.column("history").field("item"), batch, "history")
-    count = len(batch.found)
-    yield (
-        "wandb_rows",
-        pa.RecordBatch.from_pydict(
-            {
-                "row_idx": pa.array(np.arange(first_row, first_row + count)),
-                "record_number": _record_number(table),
-                "step": whole_numbers(found.first_of("_step", count)),
-                "logged_at": timestamps(found.first_of("_timestamp", count)),
-                "runtime_seconds": found.first_of("_runtime", count),
-            }
-        ),
-    )
-    yield (
-        "wandb_history",
-        pa.RecordBatch.from_pydict(
-            {
-                "row_idx": pa.array(found.rows + first_row),
-                "metric": found.metric,
-                "key_path": found.key_path,
-                "value": found.value,
-                "value_text": found.value_text,
-            }
-        ),
-    )
+    yield from history_tables(found, _record_number(table), first_row)
 
 
-def system_metrics(batch: Batch, first_sample: int) -> Iterator[Rows]:
+def system_metrics(batch: Batch, first_sample: int) -> Rows:
     """Rows of `wandb_system_metrics`; sample ordinals count from `first_sample`."""
     table = batch.convert("StatsRecord")
     stats = table.column("stats")
     found = _columns(stats.field("item"), batch, "stats")
     stamp = stats.field("timestamp")
     seconds, nanos = (stamp.field(name).fill_null(0).to_numpy() for name in ("seconds", "nanos"))
-    is_time = stamp.is_valid().to_numpy(zero_copy_only=False) & (np.abs(seconds) < _LATEST_SECONDS)
+    is_time = stamp.is_valid().to_numpy(zero_copy_only=False) & (np.abs(seconds) < LATEST_SECONDS)
     micros = np.where(is_time, seconds, 0) * 1_000_000 + nanos // 1000
-    names = pc.replace_substring_regex(found.metric.dictionary, r"^system\.", "")
-    at = pa.array(found.rows)
-    yield (
-        "wandb_system_metrics",
-        pa.RecordBatch.from_pydict(
-            {
-                "sample_idx": pa.array(found.rows + first_sample),
-                "record_number": _record_number(table).take(at),
-                "logged_at": pa.array(micros, mask=~is_time).cast(pa.timestamp("us")).take(at),
-                "metric": pa.DictionaryArray.from_arrays(found.metric.indices, names),
-                "value": found.value,
-                "value_text": found.value_text,
-            }
-        ),
-    )
+    logged_at = pa.array(micros, mask=~is_time).cast(pa.timestamp("us"))
+    return system_table(found, _record_number(table), logged_at, first_sample)
 
 
 def last_keys(batch: Batch) -> list[bytes]:
@@ -152,13 +114,8 @@ def _columns(items: pa.ListArray, batch: Batch, what: str) -> Columns:
         leaves = _typed(leaves, batch, what)
         found = columns(rows[~special], keys.filter(plain), texts.filter(plain), leaves)
     for repeat in found.repeats:
-        batch.quarantined.append(
-            quarantine(
-                f"byte {batch.found[repeat.row].offset}",
-                f"key {repeat.metric!r} is in one {what} record {len(repeat.dropped) + 1} times: the last value, "
-                f"{repeat.kept[:80]}, landed, not {', '.join(text[:80] for text in repeat.dropped)}",
-            )
-        )
+        reason = repeat.reason(f"{what} record")
+        batch.quarantined.append(quarantine(f"byte {batch.found[repeat.row].offset}", reason))
     return found
 
 
@@ -192,20 +149,3 @@ def _record_number(table: pa.RecordBatch) -> pa.Array:
     """The records' own numbers; null where the SDK wrote none (up to 0.12)."""
     numbers = table.column("num")
     return pc.if_else(pc.greater(numbers, 0), numbers, None)
-
-
-def whole_numbers(values: pa.Array) -> pa.Array:
-    """Doubles as bigint; null for what is no whole number."""
-    numbers = plain_numpy(values)
-    with np.errstate(invalid="ignore"):
-        is_whole = (np.abs(numbers) < 2**53) & (np.floor(numbers) == numbers)
-    return pa.array(np.where(is_whole, numbers, 0).astype(np.int64), mask=~is_whole)
-
-
-def timestamps(seconds: pa.Array) -> pa.Array:
-    """Epoch seconds as UTC timestamps in microseconds; null for what is no time before the year 10000."""
-    numbers = plain_numpy(seconds)
-    with np.errstate(invalid="ignore"):
-        is_time = np.abs(numbers) < _LATEST_SECONDS
-    micros = np.rint(np.where(is_time, numbers, 0) * 1e6).astype(np.int64)
-    return pa.array(micros, mask=~is_time).cast(pa.timestamp("us"))

@@ -39,7 +39,7 @@ def looks_like_a_log(path: Path) -> bool:
     """Whether the file starts as a W&B log does, or holds a whole record in its first block all the same."""
     with open(path, "rb") as handle:
         start = handle.read(BLOCK)
-    return start.startswith(HEADER) or any(True for _ in _fragments(start, len(HEADER)))
+    return start.startswith(HEADER) or any(kind for _, _, kind in _fragments(start, len(HEADER)))
 
 
 def records(path: Path) -> Iterator[Found | Lost]:

@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from ingest.landing import Source, quarantine
 from ingest.wandb_batches import Batch, history, last_keys, system_metrics
 from ingest.wandb_framing import Found, Lost, looks_like_a_log, records
 from ingest.wandb_proto import message
+from ingest.wandb_tables import LogFacts
 from ingest.wandb_tree import Tree
 from warehouse.names import file_stem, short_digest
 
@@ -22,32 +22,6 @@ _BATCH_RECORDS = 20_000
 _HISTORY, _SUMMARY, _STATS = 0x12, 0x1A, 0x3A
 _UNREAD = frozenset({0x22, 0x32, 0x42, 0x4A, 0x52, 0x62, 0x6A})
 """First bytes of records Seamline does not read: output, files, artifact, tbrecord, alert, metric, output_raw."""
-
-
-@dataclass
-class LogFacts:
-    """The row of a log in `wandb_logs`; see the table's columns."""
-
-    run_id: str | None = None
-    source_kind: str = "log"
-    display_name: str | None = None
-    entity: str | None = None
-    project: str | None = None
-    run_group: str | None = None
-    job_type: str | None = None
-    arm_in_path: str | None = None
-    started_at: datetime | None = None
-    sdk_version: str | None = None
-    state: str | None = None
-    has_exit_record: bool | None = None
-    exit_code: int | None = None
-    record_count: int = 0
-    history_row_count: int = 0
-    lost_tail_bytes: int = 0
-
-    def batch(self) -> tuple[str, pa.RecordBatch]:
-        """The row, for a reader to yield."""
-        return "wandb_logs", pa.RecordBatch.from_pylist([asdict(self)])
 
 
 def log_source(path: Path) -> Source:
@@ -148,7 +122,7 @@ class _Reader:
             yield from history(batch, self.facts.history_row_count)
             self.facts.history_row_count += len(batch.found)
         elif tag == _STATS:
-            yield from system_metrics(batch, self.sample_count)
+            yield system_metrics(batch, self.sample_count)
             self.sample_count += len(batch.found)
         else:
             for payload in last_keys(batch):

@@ -39,6 +39,12 @@ class Repeat(NamedTuple):
     kept: str
     dropped: list[str]
 
+    def reason(self, holder: str) -> str:
+        """Why the others are quarantined; `holder` is what holds the key, a record or a row."""
+        others = ", ".join(text[:80] for text in self.dropped)
+        times = f"is in one {holder} {len(self.dropped) + 1} times"
+        return f"key {self.metric!r} {times}: the last value, {self.kept[:80]}, landed, not {others}"
+
 
 class Columns(NamedTuple):
     """Equally long columns, ordered by row. `codes` tell keys apart; a plain key's is its place in
@@ -52,12 +58,13 @@ class Columns(NamedTuple):
     value_text: pa.Array
     repeats: list[Repeat]
 
-    def first_of(self, metric: str, row_count: int) -> pa.Array:
-        """The value of `metric` by row; null where a row has none."""
+    def first_of(self, metric: str, row_count: int) -> tuple[pa.Array, pa.Array]:
+        """Value and text of the plain key `metric` by row; null where a row has none."""
         position = np.full(row_count, -1)
         found = np.flatnonzero(self.codes == self.metric.dictionary.index(metric).as_py())
         position[self.rows[found]] = found
-        return self.value.take(pa.array(position, mask=position < 0))
+        at = pa.array(position, mask=position < 0)
+        return self.value.take(at), self.value_text.take(at)
 
 
 def columns(rows: np.ndarray, keys: pa.Array, texts: pa.Array, special: list[Leaf]) -> Columns:
@@ -184,6 +191,11 @@ def first_bytes(texts: pa.Array) -> np.ndarray:
     return np.where(offsets[1:] > offsets[:-1], first, 0)
 
 
+def looks_like_number(texts: pa.Array) -> np.ndarray:
+    """Whether each text starts as a JSON number, NaN or an infinity does."""
+    return _NUMBER_STARTS[first_bytes(texts)]
+
+
 def plain_numpy(values: pa.Array) -> np.ndarray:
     """Doubles as numpy; null becomes NaN."""
     return values.to_numpy() if not values.null_count else values.fill_null(np.nan).to_numpy()
@@ -194,7 +206,7 @@ def split(texts: pa.Array) -> tuple[pa.Array, pa.Array]:
     count = len(texts)
     if not count:
         return pa.array([], pa.float64()), pa.array([], pa.string())
-    is_number = _NUMBER_STARTS[first_bytes(texts)]
+    is_number = looks_like_number(texts)
     try:
         if is_number.all():
             value, value_text = pc.cast(texts, pa.float64()), pa.nulls(count, pa.string())
