@@ -105,7 +105,9 @@ final as (
         compared.metric,
         compared.native_value,
         compared.candidate_value,
-        coalesce(abs(compared.native_value - compared.candidate_value) <= {{ var('native_tolerance') }}, false) as agrees
+        coalesce(
+            abs(compared.native_value - compared.candidate_value) <= {{ var('native_tolerance') }}, false
+        ) as agrees
     from compared
     inner join steps on compared.run_id = steps.run_id and compared.step = steps.step
     left join outcome_steps on compared.run_id = outcome_steps.run_id and compared.step = outcome_steps.step
