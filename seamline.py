@@ -173,6 +173,7 @@ def export(
     profile: Annotated[Profile, typer.Option(help="archive: all that landed; reading: without bulky arrays.")] = (
         Profile.archive
     ),
+    limit_gib: Annotated[float, typer.Option(min=0, help="Refuse an export larger than this.")] = 4.0,
     home: HomeOption = None,
 ) -> None:
     """Write the marts as files for readers: CSV, README, file list, checksums."""
@@ -183,7 +184,7 @@ def export(
         if name not in DOMAINS:
             raise typer.BadParameter(f"{name!r} is no domain; known are {', '.join(DOMAINS)}", param_hint="--only")
     with open_home(home) as opened:
-        print("\n".join(export(opened, folder, domains, profile.value)))
+        print("\n".join(export(opened, folder, domains, profile.value, limit_gib)))
 
 
 @app.command()

@@ -6,6 +6,9 @@ import os
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
+
+import duckdb
 
 from warehouse.connect import open_warehouse
 from warehouse.errors import ExportError
@@ -13,20 +16,34 @@ from warehouse.home import Home
 
 DOMAINS = {
     "curves": "export.curves",
+    "rounds": "export.rounds",
+    "teacher": "export.teacher",
 }
 """Module of each domain, in the order of the README. Its `write(warehouse, folder, profile)` writes the domain's files
-and returns its README section, or an empty text where it has no data."""
+and returns its README section, or an empty text where it has no data. Where its files can be large, its
+`sizes(warehouse, profile)` tells beforehand about how many bytes each part will have."""
 
 TITLE = "# A campaign, exported by Seamline\n\nFILES.txt lists every file; `sha256sum -c SHA256SUMS` checks them.\n"
 FILES, SUMS = "FILES.txt", "SHA256SUMS"
 
 
-def export(home: Home, folder: Path, only: Sequence[str] = (), profile: str = "archive") -> list[str]:
+SIZE_LIMIT_GIB = 4.0
+"""What the Hub's copies of a campaign are held to."""
+
+
+def export(
+    home: Home,
+    folder: Path,
+    only: Sequence[str] = (),
+    profile: str = "archive",
+    limit_gib: float = SIZE_LIMIT_GIB,
+) -> list[str]:
     """Export the domains (all, or those in `only`) into `folder`; returns a line for each thing a person should know.
 
     Files are written beside `folder` and moved in when all are complete; files of an earlier export that are gone are
     removed, files that no export wrote are left alone. Raises ExportError where a domain asked for has no data or the
-    folder holds something else, HomeError where the warehouse is missing or held open.
+    folder holds something else or the export would be larger than `limit_gib`, HomeError where the warehouse is missing
+    or held open.
     """
     folder = folder.expanduser().resolve()
     earlier = _earlier_files(folder)
@@ -35,12 +52,12 @@ def export(home: Home, folder: Path, only: Sequence[str] = (), profile: str = "a
     with open_warehouse(home) as warehouse:
         shutil.rmtree(aside, ignore_errors=True)
         try:
+            modules = {d: importlib.import_module(m) for d, m in DOMAINS.items() if not only or d in only}
+            _check_size(warehouse, modules, profile, limit_gib)
             aside.mkdir(parents=True)
             sections = {}
-            for domain, module in DOMAINS.items():
-                if only and domain not in only:
-                    continue
-                section = importlib.import_module(module).write(warehouse, aside, profile)
+            for domain, module in modules.items():
+                section = module.write(warehouse, aside, profile)
                 if section:
                     sections[domain] = section
                 elif only:
@@ -57,6 +74,23 @@ def export(home: Home, folder: Path, only: Sequence[str] = (), profile: str = "a
         finally:
             shutil.rmtree(aside, ignore_errors=True)
     return [*lines, f"{folder}: {len(files) + 2} files ({', '.join(sections)})"]
+
+
+def _check_size(
+    warehouse: duckdb.DuckDBPyConnection, modules: dict[str, ModuleType], profile: str, limit_gib: float
+) -> None:
+    parts: dict[str, int] = {}
+    for module in modules.values():
+        if hasattr(module, "sizes"):
+            parts |= module.sizes(warehouse, profile)
+    total = sum(parts.values())
+    if total > limit_gib * 2**30:
+        largest = sorted(parts.items(), key=lambda part: (-part[1], part[0]))[:3]
+        named = ", ".join(f"{path} ({size / 2**30:.2f} GiB)" for path, size in largest)
+        raise ExportError(
+            f"the export would be about {total / 2**30:.2f} GiB, over the limit of {limit_gib:g} GiB; largest: "
+            f"{named}. Raise it with --limit-gib, leave a domain out with --only, or take --profile reading"
+        )
 
 
 def _earlier_files(folder: Path) -> set[str]:
