@@ -158,7 +158,7 @@ def test_unknown_fields_are_kept(campaign: tuple[Path, Path]) -> None:
     landed = f"'{home}/landing/rounds_candidates/*.parquet'"
     (text,) = duckdb.sql(f"select other_json from {landed} where step = 2 limit 1").fetchall()[0]
     fields = json.loads(text)
-    assert set(fields) == {"policy_before", "verdict_row", "cost_by_role"}
+    assert set(fields) == {"created_at", "policy_before", "verdict_row", "cost_by_role"}
     assert fields["verdict_row"]["input_ids"] == [1, 2, 3]
     types = query(
         home, "select json_type from observed_fields where family = 'candidates' and field = 'response_logprobs'"
