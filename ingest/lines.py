@@ -22,7 +22,8 @@ SUFFIXES = ("", ".gz", ".zst")
 class Line:
     """Line `number` (from 1) of a file: `buffer[start:end]` without its newline.
 
-    The bytes are valid until the next line is asked for; a line that `is_too_long` has none. `digest` is the XXH3-128 of the line's bytes.
+    The bytes are valid until the next line is asked for; a line that `is_too_long` has none. `digest` is their
+    XXH3-128.
     """
 
     number: int

@@ -65,18 +65,21 @@ def _small(seed: int) -> list[Arm]:
             is_running=True,
             config=HERMES | PACK_LENGTH,
             started_at=PARSER_FIXED_AT.timestamp() - 7200,
+            rollouts_per_step=8,
         ),
         Arm(
             "hardened-prefilter-dppo-9b",
             (Launch(30), Launch(40, 0, 20, end="exit")),
             started_at=1_789_453_662.0,
             seconds_per_step=240.0,
+            rollouts_per_step=16,
         ),
         # Relaunched from scratch: the curve is the newer, shorter lineage, and a finding says so.
         Arm(
             "seta",
             (Launch(22), Launch(38, 0, 20), Launch(20), Launch(30, 2, 16, offset=0.05)),
             is_running=True,
+            rollouts_per_step=8,
         ),
         # TensorBoard sync: one scalar a row, old key encoding, the arm only in the run's name.
         Arm(
@@ -115,6 +118,7 @@ def _small(seed: int) -> list[Arm]:
             "prefilter-2b",
             (Launch(40, end="exit"),),
             unlogged_steps=frozenset(range(15, 21)),
+            rollouts_per_step=4,
             trainer_step_key="training_step",
             gap_ratios=dict.fromkeys(range(14, 23), 1.0),
         ),
@@ -132,6 +136,7 @@ def _card(seed: int) -> list[Arm]:
             (Launch(370), Launch(500, 0, 360, end="exit")),
             started_at=1_789_453_662.0,
             seconds_per_step=240.0,
+            rollouts_per_step=256,
         ),
         Arm(
             "hardened-prefilter-dppo-4b",

@@ -47,7 +47,10 @@ def _declare(folder: Path, planned: list[Arm]) -> None:
             "note",
         ],
         [
-            [a.name, a.expected_step_count, None, str(a.is_running).lower(), None, None, None, a.note]
+            [
+                *(a.name, a.expected_step_count, a.rollouts_per_step, str(a.is_running).lower()),
+                *(None, None, None, a.note),
+            ]
             for a in planned
             if a.expected_step_count
         ],

@@ -8,6 +8,7 @@ from pathlib import Path
 from export.run import export
 from ingest.landing import forget, landed
 from ingest.native_metrics import ingest_native_metrics
+from ingest.rollouts import ingest_rollouts
 from ingest.rounds import ingest_rounds
 from ingest.teacher_calls import ingest_teacher_calls
 from ingest.wandb import ingest_wandb
@@ -18,6 +19,7 @@ from warehouse.home import PROJECT, Home
 
 INGESTS = (
     ("wandb", ingest_wandb),
+    ("rollouts", ingest_rollouts),
     ("rounds", ingest_wandb),
     ("rounds", ingest_rounds),
     ("rounds", ingest_native_metrics),

@@ -90,6 +90,8 @@ class Arm:
     has_unpositioned_rows: bool = False
     started_at: float = 0.0
     seconds_per_step: float = 110.0
+    rollouts_per_step: int | None = None
+    """Rollouts in a batch, where the arm saves them; None where it does not."""
     config: dict = field(default_factory=dict)
     note: str | None = None
 
