@@ -194,7 +194,7 @@ def _stretch_lengths(
     rng: np.random.Generator, total: int, count: int, starts_with_block: bool, ends_with_block: bool
 ) -> list[int]:
     """`count` lengths that add up to `total`, each 6 at least but for a first or last one that is to be empty."""
-    is_empty = [starts_with_block and i == 0 or ends_with_block and i == count - 1 for i in range(count)]
+    is_empty = [(starts_with_block and i == 0) or (ends_with_block and i == count - 1) for i in range(count)]
     filled = count - sum(is_empty)
     if not filled:
         is_empty, filled = [False] * count, count

@@ -11,7 +11,6 @@ from warehouse.declared import check_declared
 from warehouse.errors import SeamlineError, UsageError
 from warehouse.home import PROJECT, Home
 
-
 KINDS = {
     "curves": {"wandb"},
     "turns": {"rollouts"},
