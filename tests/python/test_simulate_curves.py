@@ -89,7 +89,7 @@ def test_every_shape_of_log_is_there(small_logs: list[Log]) -> None:
     resumed = [logs for logs in by_run.values() if len(logs) > 1 and logs[0].run_id]
     assert resumed and all(log.rows[0]["_step"] == 0 for logs in resumed for log in logs)
     names = Counter(logs[0].run_name for logs in by_run.values())
-    assert max(names.values()) > 1, "two runs of one display name"
+    assert any(count > 1 for name, count in names.items() if "__42__" in name), "two runs of one display name"
 
 
 def test_every_kind_of_value_is_there(small_logs: list[Log]) -> None:
@@ -103,15 +103,16 @@ def test_every_kind_of_value_is_there(small_logs: list[Log]) -> None:
         if "objective/verifiable_reward" in row
     ]
     assert len(dead) > 400 and set(dead) == {0}
-    assert any(len(row) == 5 for log in small_logs for row in log.rows), "one scalar a row"
+    scalars = [sum(len(row) == 5 for row in log.rows) for log in small_logs]
+    assert max(scalars) > 100, "one scalar a row, with the position and three keys of W&B's own"
     assert any("global_step" not in row and "setup/vocabulary_tokens" in row for log in small_logs for row in log.rows)
 
 
 def test_seams_need_truncation_and_collapse(small: Path, small_logs: list[Log]) -> None:
     """Worked out by hand from the positions the logs of one arm hold: three runs, seams after steps 12 and 24."""
-    first, second, third = [
-        [row["global_step"] for row in log.rows] for log in small_logs if log.config.get("exp_name") == "prefilter-4b"
-    ]
+    logs = [log for log in small_logs if log.config.get("exp_name") == "prefilter-4b"]
+    first, second, third = [[row["global_step"] for row in log.rows] for log in logs]
+    assert logs[0].rows[13]["scores"] != logs[1].rows[1]["scores"], "what was redone came out otherwise"
     assert (len(first), len(second), len(third)) == (17, 15, 16)
     assert second[0] - first[12] == 60, "the redone step 13 was counted 60 episodes later"
     assert first[13] > second[0], "and step 14 was rolled back"
