@@ -101,9 +101,12 @@ def check(models: Models, logs: list[Log], declared: Declared) -> None:
         same = values[key] == value or (value != value and values[key] != values[key])
         assert same, key
 
-    steps = models.rows("select arm, training_step, position, row_count from arm_steps")
+    steps = models.rows("select arm, training_step, position, row_count, logged_at from arm_steps")
     kept = [r for r in expected if r.training_step]
     assert {s[:3] for s in steps} == {(r.log.arm, r.training_step, r.position) for r in kept}
+    for arm, step, _, _, logged_at in steps:
+        times = [r.time for r in kept if (r.log.arm, r.training_step) == (arm, step) and r.time is not None]
+        assert logged_at == (moment(max(times)) if times else None)
     assert sum(s[3] for s in steps) == len(kept)
     assert {a for (a,) in models.rows("select arm from arms where has_step_hole")} == holes(expected)
 

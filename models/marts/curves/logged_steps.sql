@@ -27,7 +27,6 @@ steps as (
         segments.is_chosen,
         successors.successor_number,
         count(*) as row_count,
-        max(row_positions.row_idx) as last_row_idx,
         max(row_positions.happened_at) as logged_at
     from row_positions
     inner join segments
@@ -113,7 +112,6 @@ final as (
         judged.log_id,
         judged.segment_idx,
         judged.row_count,
-        judged.last_row_idx,
         judged.logged_at,
         coalesce(judged.lineage_label, case when ranked.preference > 1 then 'seam_collapsed' end) as drop_reason,
         case
