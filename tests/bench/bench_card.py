@@ -18,6 +18,7 @@ import duckdb
 import numpy as np
 import pandas as pd
 
+from simulate.curves import write
 from tests.bench.measure import measure
 from tests.bench.pandas_stitch import stitch
 from tests.curves_truth import declare, differences
@@ -62,12 +63,12 @@ def seamline(home: Path, *arguments: object, **environment: str) -> Ran:
     return run([sys.executable, "-m", "seamline", *arguments], SEAMLINE_HOME=str(home), **environment)
 
 
-def land(home: Path, simulated: Path, scale: str) -> tuple[Ran, Ran]:
-    """Simulate a campaign and land it; returns what each took."""
-    simulating = seamline(home, "simulate", simulated, "--scale", scale)
+def land(home: Path, simulated: Path, scale: str) -> tuple[float, float]:
+    """Simulate the W&B runs of a campaign and land them; returns the seconds of each."""
+    simulating = measure(write, simulated, scale, 0)
     seamline(home, "init")
     declare(home, simulated)
-    return simulating, seamline(home, "ingest", "wandb", simulated / "wandb")
+    return simulating.seconds, seamline(home, "ingest", "wandb", simulated / "wandb").seconds
 
 
 def check(home: Path, simulated: Path) -> None:
@@ -146,8 +147,8 @@ def linear(folder: Path) -> None:
             values = warehouse.execute("select count(*) from arm_metrics").fetchone()[0]
         took[count] = built.seconds
         print(
-            f"{count:,} arms, {5 * count:,} runs, {values:,} values: simulated in {simulating.seconds:.0f} s, "
-            f"landed in {landing.seconds:.0f} s, built in {built.seconds:.0f} s (peak {built.peak_mb:.0f} MB)",
+            f"{count:,} arms, {5 * count:,} runs, {values:,} values: simulated in {simulating:.0f} s, "
+            f"landed in {landing:.0f} s, built in {built.seconds:.0f} s (peak {built.peak_mb:.0f} MB)",
             flush=True,
         )
         shutil.rmtree(home)
