@@ -16,6 +16,7 @@ from warehouse.home import Home
 
 DOMAINS = {
     "curves": "export.curves",
+    "turns": "export.turns",
     "rounds": "export.rounds",
     "teacher": "export.teacher",
 }

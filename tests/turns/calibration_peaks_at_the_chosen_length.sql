@@ -11,4 +11,4 @@ select
 from {{ ref('zero_run_calibration') }} as better
 inner join {{ ref('zero_run_calibration') }} as chosen
     on better.matching_rollout_count > chosen.matching_rollout_count
-where chosen.min_run_tokens = {{ var('min_zero_run_tokens') }}
+where chosen.is_used

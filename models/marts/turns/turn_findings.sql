@@ -141,8 +141,7 @@ final as (
         || round(max(matching_fraction), 4) || '), not at the chosen {{ var("min_zero_run_tokens") }}'
     from calibration
     having
-        max(case when min_run_tokens = {{ var('min_zero_run_tokens') }} then matching_rollout_count end)
-        < max(matching_rollout_count)
+        max(case when is_used then matching_rollout_count end) < max(matching_rollout_count)
     union all
     select
         'sequence_lengths_differ',

@@ -32,9 +32,10 @@ lengths as (
 ),
 
 thresholds as (
+    select cast({{ var('min_zero_run_tokens') }} as bigint) as min_run_tokens
     {%- for tokens in var('calibration_zero_run_tokens') %}
-    select cast({{ tokens }} as bigint) as min_run_tokens
-    {{ 'union all' if not loop.last }}
+    union
+    select cast({{ tokens }} as bigint)
     {%- endfor %}
 ),
 
@@ -54,7 +55,8 @@ final as (
         count(rollouts.rollout_number) as rollout_count,
         count(*) filter (where coalesce(block_counts.block_count, 0) = rollouts.call_count) as matching_rollout_count,
         count(*) filter (where coalesce(block_counts.block_count, 0) = rollouts.call_count)
-        / nullif(count(rollouts.rollout_number), 0) as matching_fraction
+        / nullif(count(rollouts.rollout_number), 0) as matching_fraction,
+        thresholds.min_run_tokens = {{ var('min_zero_run_tokens') }} as is_used
     from thresholds
     left join rollouts on true
     left join block_counts
