@@ -266,3 +266,17 @@ def test_an_unknown_domain_or_profile_is_wrong_usage(home, tmp_path):
     for wrong in (["--only", "curves,curls"], ["--profile", "huge"], ["--only", ""]):
         done = seamline("export", tmp_path / "out", *wrong, home=home, check=False)
         assert done.returncode == 2 and "Traceback" not in done.stderr
+
+
+def test_by_run_files_ingested_again_give_the_same_curve(out, campaign, home):
+    seamline("ingest", "wandb", out, home=home)
+    seamline("build", "--select", "+arm_metrics", "--resource-type", "model", home=home)
+    renamed = Path(files_of(out)["alpha"]).stem
+    curve = "select training_step, position, run_id from arm_steps where arm = '{}' order by all"
+    assert query(home, curve.format(renamed)) == query(campaign, curve.format("alpha"))
+    # a logged null and an absent value are one empty cell; the key that clashed got its path for a name
+    values = """select training_step, metric, value, value_text from arm_metrics
+        where arm = '{}' and metric <> '["a","b"]' and (value is not null or value_text is not null) order by all"""
+    again = query(home, values.format(renamed))
+    assert len(again) == 7 + 6 + 4 + 2 + 5  # global_step, scores, dead, big, and one each of five others
+    assert repr(again) == repr(query(campaign, values.format("alpha")))
