@@ -67,6 +67,19 @@ class Models:
                 self.connection.register("given", rows)
                 self.connection.execute(f"insert into {table} select * from given")
                 self.connection.unregister("given")
+        self._build()
+
+    def load(self, home: Path) -> None:
+        """Build every mart over what has landed and is declared in a home."""
+        for name, table in self._sources.items():
+            source, columns = tables()[name], ", ".join(f'"{c}"' for c in tables()[name].schema.names)
+            place = f"read_parquet('{home}/{source.folder}/{name}/*.parquet')"
+            if source.folder == "declared":
+                place = f"read_csv('{home}/declared/{name}.csv', header = true, all_varchar = true)"
+            self.connection.execute(f"delete from {table}; insert into {table} select {columns} from {place}")
+        self._build()
+
+    def _build(self) -> None:
         for name in self._order:
             if self._nodes[name]["config"]["materialized"] != "view":
                 self.connection.execute(f'create or replace table "{name}" as {self._nodes[name]["compiled_code"]}')

@@ -1,33 +1,60 @@
 """A simulated campaign in rounds, landed and built, is what its trainer knows it to be: every mart, row by row."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
 import pytest
 
-from tests.python.conftest import query, seamline
+from ingest.native_metrics import ingest_native_metrics
+from ingest.rounds import ingest_rounds
+from ingest.teacher_calls import ingest_teacher_calls
+from ingest.wandb import ingest_wandb
+from simulate.rounds import write
+from tests.python.models import Models
+from warehouse.home import open_home
+
+MARTS = [
+    "validity_windows",
+    "reward_branches",
+    "metric_reconciliation_summary",
+    "system_metric_counts",
+    "evaluation_verdicts",
+    "scheduler_events",
+    "teacher_spend_reconciliation",
+    "round_findings",
+    "decision_findings",
+    "teacher_findings",
+    "observed_fields",
+]
+
+
+@dataclass
+class Campaign:
+    """A simulation, the home it was landed in, and the marts over it."""
+
+    home: Path
+    simulated: Path
+    marts: Models
+
+    def rows(self, sql: str) -> list[tuple]:
+        return self.marts.rows(sql)
 
 
 @pytest.fixture(scope="module")
-def campaign(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """(home, simulation) of the small scale, which has the published campaign's nine rounds; landed and built."""
-    from simulate.rounds import write
-
+def campaign(tmp_path_factory: pytest.TempPathFactory) -> Campaign:
+    """The small scale, which has the published campaign's nine rounds."""
     home, simulated = tmp_path_factory.mktemp("rounds") / "home", tmp_path_factory.mktemp("simulated") / "small"
     write(simulated, "small", 0)
-    land(home, simulated)
-    return home, simulated
-
-
-def land(home: Path, simulated: Path) -> None:
-    """Declare, ingest and build the rounds of a simulation."""
-    seamline("init", home=home)
+    marts = Models(home, MARTS)
     for path in (simulated / "declared").glob("*.csv"):
         (home / "declared" / path.name).write_text(path.read_text())
-    for kind in ("rounds", "native-metrics", "teacher-calls", "wandb"):
-        seamline("ingest", kind, simulated / "rounds", home=home)
-    seamline("build", home=home)
+    with open_home(home) as opened:
+        for ingest in (ingest_rounds, ingest_native_metrics, ingest_teacher_calls, ingest_wandb):
+            ingest(opened, [str(simulated / "rounds")])
+    marts.load(home)
+    return Campaign(home, simulated, marts)
 
 
 COMPARISONS = {
@@ -66,65 +93,56 @@ NAMES = {
 
 
 @pytest.mark.parametrize("table", COMPARISONS)
-def test_the_mart_equals_the_truth(campaign: tuple[Path, Path], table: str) -> None:
-    home, simulated = campaign
-    assert differences(home, simulated, table) == []
+def test_the_mart_equals_the_truth(campaign: Campaign, table: str) -> None:
+    assert differences(campaign, campaign.simulated, table) == []
 
 
-def test_the_comparison_sees_a_changed_truth(campaign: tuple[Path, Path], tmp_path: Path) -> None:
-    home, simulated = campaign
+def test_the_comparison_sees_a_changed_truth(campaign: Campaign, tmp_path: Path) -> None:
     (tmp_path / "truth").mkdir()
     for table in COMPARISONS:
-        lines = (simulated / "truth" / f"{table}.csv").read_text().splitlines(keepends=True)
+        lines = (campaign.simulated / "truth" / f"{table}.csv").read_text().splitlines(keepends=True)
         (tmp_path / "truth" / f"{table}.csv").write_text("".join(lines[:-1]))
-        assert len(differences(home, tmp_path, table)) == 1
+        assert len(differences(campaign, tmp_path, table)) == 1
 
 
-def differences(home: Path, simulated: Path, table: str) -> list[tuple]:
+def differences(campaign: Campaign, simulated: Path, table: str) -> list[tuple]:
     """Rows that only the truth or only the mart has, each with its count."""
     sql, mart = COMPARISONS[table], COMPARISONS[table].split("from {")[1].split("}")[0]
     truth = f"read_csv('{simulated}/truth/{table}.csv')"
     there = sql.format(**{mart: truth}, **{key: names[0] for key, names in NAMES.items()})
     here = sql.format(**{mart: mart}, **{key: names[1] for key, names in NAMES.items()})
-    with duckdb.connect(str(home / "warehouse.duckdb"), read_only=True) as warehouse:
-        return warehouse.execute(
-            f"(({there}) except all ({here})) union all (({here}) except all ({there}))"
-        ).fetchall()
+    return campaign.rows(f"(({there}) except all ({here})) union all (({here}) except all ({there}))")
 
 
-def test_teacher_costs_are_sums_of_the_truth(campaign: tuple[Path, Path]) -> None:
-    home, simulated = campaign
-    truth = f"read_csv('{simulated}/truth/teacher_calls.csv', types = {{'cost_usd': 'decimal(28, 12)'}})"
+def test_teacher_costs_are_sums_of_the_truth(campaign: Campaign) -> None:
+    truth = f"read_csv('{campaign.simulated}/truth/teacher_calls.csv', types = {{'cost_usd': 'decimal(28, 12)'}})"
     expected = duckdb.sql(f"""
         select run_id, step, role, count(*), cast(sum(cost_usd) as double), count(*) - count(cost_usd)
         from {truth} where run_id not like 'wb-%' group by all order by all""").fetchall()
-    got = query(
-        home,
+    got = campaign.rows(
         """select run_id, step, role, call_count, known_cost_usd, unknown_cost_call_count
         from teacher_costs order by all""",
     )
     assert got == expected
 
 
-def test_the_ledger_is_compared_where_everything_is_known(campaign: tuple[Path, Path]) -> None:
-    home, simulated = campaign
+def test_the_ledger_is_compared_where_everything_is_known(campaign: Campaign) -> None:
     known = duckdb.sql(f"""
-        select step, role from '{simulated}/truth/teacher_spend.csv' where cost_usd is not null order by all
+        select step, role from '{campaign.simulated}/truth/teacher_spend.csv' where cost_usd is not null order by all
         """).fetchall()
-    verdicts = query(
-        home, "select step, role, agrees from teacher_spend_reconciliation where agrees is not null order by all"
+    verdicts = campaign.rows(
+        "select step, role, agrees from teacher_spend_reconciliation where agrees is not null order by all"
     )
     assert verdicts == [(step, role, (step, role) != (3, "rubric")) for step, role in known]
-    rows = query(
-        home,
+    rows = campaign.rows(
         "select count(*), round(max(abs(difference_usd)) filter (agrees = false), 9) from teacher_spend_reconciliation",
     )
     assert rows == [(27, 0.01)]
 
 
-def test_findings_are_the_planted_ones(campaign: tuple[Path, Path]) -> None:
-    home, _ = campaign
-    rows = query(home, "select kind, subject from findings where domain in ('rounds', 'teacher') order by all")
+def test_findings_are_the_planted_ones(campaign: Campaign) -> None:
+    domains = ("round_findings", "decision_findings", "teacher_findings")
+    rows = campaign.rows(" union all ".join(f"select kind, subject from {domain}" for domain in domains))
     luna, alias = "ropd-sim-wide gpt-5.6-luna-2026-08-01", "ropd-sim-wide teacher-alias"
     assert set(rows) == {
         ("call_time_unknown", luna),
@@ -142,31 +160,30 @@ def test_findings_are_the_planted_ones(campaign: tuple[Path, Path]) -> None:
         ("step_in_two_launches", "ropd-sim-wide step 5"),
         ("system_counts_differ", "ropd-sim-wide"),
     }
-    assert query(home, "select locator, reason like 'not JSON%' from quarantined_records") == [("line 38", True)]
+    torn = campaign.rows("select locator, reason like 'not JSON%' from quarantine.quarantine")
+    assert torn == [("line 38", True)]
 
 
-def test_the_held_out_plan_has_its_verdict(campaign: tuple[Path, Path]) -> None:
-    rows = query(
-        campaign[0],
+def test_the_held_out_plan_has_its_verdict(campaign: Campaign) -> None:
+    rows = campaign.rows(
         "select attempt_count, baseline_valid_count, candidate_valid_count, passes from evaluation_verdicts",
     )
     assert rows == [(32, 5, 10, True)]
 
 
-def test_unknown_fields_are_kept(campaign: tuple[Path, Path]) -> None:
-    home, _ = campaign
-    landed = f"'{home}/landing/rounds_candidates/*.parquet'"
+def test_unknown_fields_are_kept(campaign: Campaign) -> None:
+    landed = f"'{campaign.home}/landing/rounds_candidates/*.parquet'"
     (text,) = duckdb.sql(f"select other_json from {landed} where step = 2 limit 1").fetchall()[0]
     fields = json.loads(text)
     assert set(fields) == {"created_at", "policy_before", "verdict_row", "cost_by_role"}
     assert fields["verdict_row"]["input_ids"] == [1, 2, 3]
-    types = query(
-        home, "select json_type from observed_fields where family = 'candidates' and field = 'response_logprobs'"
+    types = campaign.rows(
+        "select json_type from observed_fields where family = 'candidates' and field = 'response_logprobs'"
     )
     assert types == [("array",)]
 
 
-def test_a_second_ingest_lands_nothing(campaign: tuple[Path, Path]) -> None:
-    home, simulated = campaign
-    for kind in ("rounds", "native-metrics", "teacher-calls"):
-        assert "0 landed" in seamline("ingest", kind, simulated / "rounds", home=home).stdout
+def test_a_second_ingest_lands_nothing(campaign: Campaign) -> None:
+    with open_home(campaign.home) as opened:
+        for ingest in (ingest_rounds, ingest_native_metrics, ingest_teacher_calls):
+            assert ingest(opened, [str(campaign.simulated / "rounds")]).landed == 0

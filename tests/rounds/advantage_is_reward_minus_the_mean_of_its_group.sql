@@ -1,0 +1,10 @@
+-- Protects: readers who take the advantage for the one the rewards give.
+-- Fails when: they differ by more than the var advantage_tolerance.
+-- Not a check of: whether the reward itself is right.
+{{ config(severity = 'warn') }}
+
+select
+    subject,
+    detail
+from {{ ref('round_findings') }}
+where kind in ('advantage_differs')
