@@ -1,0 +1,351 @@
+"""Native metrics, W&B beside them, held-out attempts, saved steps: on rows worked out by hand."""
+
+from datetime import timedelta
+
+from tests.python.models import Models
+from tests.python.round_marts import START, candidate, candidates, file, findings, round_marts, source
+
+NAN, INF = float("nan"), float("inf")
+
+
+def natives(files: list[tuple[str, str | None]], lines: list[tuple[str, int, int, dict]], **tables: list[dict]) -> dict:
+    """Landing tables of native files (name, segment) and their lines (file, line, step, metrics)."""
+    return {
+        "native_files": [
+            {"source_name": name, "run_id": "run", "segment_name": segment, "file_name": f"{name}.jsonl"}
+            for name, segment in files
+        ],
+        "native_rows": [{"source_name": f, "line_number": line, "step": step} for f, line, step, _ in lines],
+        "native_values": [
+            {"source_name": f, "line_number": line, "metric": metric}
+            | ({"value_text": value} if isinstance(value, str) else {"value": value})
+            for f, line, _, data in lines
+            for metric, value in data.items()
+        ],
+        "landed_sources": [source(name, "native-metrics") for name, _ in files] + tables.pop("landed_sources", []),
+    } | tables
+
+
+def built(tables: dict) -> Models:
+    models = round_marts()
+    models.run(tables)
+    return models
+
+
+def test_the_later_launch_stands_and_the_file_without_a_part_is_the_last() -> None:
+    files = [("z_first", "b1"), ("a_second", "pause"), ("last", None), ("b_same", "again")]
+    lines = [
+        ("z_first", 1, 1, {"m": 1.0}),
+        ("z_first", 2, 2, {"m": 1.0}),
+        ("a_second", 1, 2, {"m": 2.0, "same": 5.0}),
+        ("a_second", 2, 3, {"m": 2.0, "same": 5.0}),
+        ("b_same", 1, 2, {"m": 3.0, "same": 5.0}),
+        # The last launch began before the others by its first step, and wrote step 3 twice.
+        ("last", 1, 0, {"m": 4.0}),
+        ("last", 2, 3, {"m": 5.0, "same": 5.0}),
+        ("last", 3, 3, {"m": 6.0, "same": 5.0}),
+    ]
+    models = built(natives(files, lines))
+    rows = "source_name, line_number, launch_number, drop_reason, superseded_by_source_name"
+    assert models.rows(f"select {rows} from native_rows order by launch_number, line_number") == [
+        ("z_first", 1, 1, None, None),
+        ("z_first", 2, 1, "superseded", "b_same"),
+        ("a_second", 1, 2, "superseded", "b_same"),
+        ("a_second", 2, 2, "superseded", "last"),
+        ("b_same", 1, 3, None, None),
+        ("last", 1, 4, None, None),
+        ("last", 2, 4, "superseded", "last"),
+        ("last", 3, 4, None, None),
+    ]
+    assert models.rows("select step, metric, native_value, source_file from training_metrics order by 1, 2") == [
+        (0, "m", 4.0, "/runs/last"),
+        (1, "m", 1.0, "/runs/z_first"),
+        (2, "m", 3.0, "/runs/b_same"),
+        (2, "same", 5.0, "/runs/b_same"),
+        (3, "m", 6.0, "/runs/last"),
+        (3, "same", 5.0, "/runs/last"),
+    ]
+    details = models.rows("select subject, detail from round_findings where kind = 'step_in_two_launches' order by 1")
+    assert [(subject, detail.split()[0]) for subject, detail in details] == [("run step 2", "2"), ("run step 3", "2")]
+
+
+def test_launches_that_agree_are_no_finding_and_diagnostics_are_no_figure() -> None:
+    lines = [("a", 1, 1, {"m": 1.0, "t": '"x"'}), ("b", 1, 1, {"m": 1.0, "t": '"x"'})]
+    models = built(natives([("a", "b1"), ("b", None)], lines))
+    assert findings(models) == set()
+    changed = [lines[0], ("b", 1, 1, {"m": 1.0, "t": '"y"'})]
+    assert findings(built(natives([("a", "b1"), ("b", None)], changed))) == {("step_in_two_launches", "run step 1")}
+    roles = [{"run_id": "run", "role": "diagnostic"}]
+    models = built(natives([("a", "b1"), ("b", None)], changed, run_roles=roles))
+    assert findings(models) == {("diagnostic_run", "run")}
+    assert models.rows("select count(*) from native_rows") == [(2,)]
+    assert models.rows("select count(*) from training_metrics") == [(0,)]
+
+
+def history(rows: list[tuple[str, int, int | None, dict]], starts: dict[str, int]) -> dict:
+    """W&B landing tables: rows (log, row index, `_step`, values), logs starting so many hours after START."""
+    return {
+        "wandb_logs": [
+            {
+                "source_name": log,
+                "run_id": "tracked",
+                "source_kind": "log",
+                "started_at": START + timedelta(hours=hours),
+                "history_row_count": sum(row[0] == log for row in rows),
+            }
+            for log, hours in starts.items()
+        ],
+        "wandb_rows": [
+            {
+                "source_name": log,
+                "row_idx": idx,
+                "step": step,
+                "logged_at": START + timedelta(hours=starts[log], minutes=idx),
+            }
+            for log, idx, step, _ in rows
+        ],
+        "wandb_history": [
+            {"source_name": log, "row_idx": idx, "metric": metric}
+            | ({"value_text": value} if isinstance(value, str) else {"value": value})
+            for log, idx, _, data in rows
+            for metric, value in data.items()
+        ],
+        "landed_sources": [source(log, "wandb") for log in starts],
+        "run_aliases": [{"run_id": "tracked", "alias_of": "run"}],
+    }
+
+
+def test_native_metrics_are_held_against_wandb_value_by_value() -> None:
+    native = {
+        "same": 1.0,
+        "off": 1.0,
+        "nan": None,
+        "inf": None,
+        "null": None,
+        "gone": None,
+        "text": '"a"',
+        "other": '"a"',
+    }
+    lines = [("n", 1, 1, native | {"native_only": 1.0}), ("n", 2, 2, {"same": 2.0}), ("n", 3, 9, {"same": 9.0})]
+    tracked = {
+        "same": 1.0,
+        "off": 1.5,
+        "nan": NAN,
+        "inf": INF,
+        "null": None,
+        "gone": 3.0,
+        "text": '"a"',
+        "other": '"b"',
+    }
+    rows = [
+        # An earlier launch got to step 1 too: the later one stands.
+        ("a", 0, 1, {"same": 7.0}),
+        ("b", 0, 1, tracked | {"_runtime": 5.0, "wandb_only": 1.0}),
+        # The trainer's own counter counts, where the row has it.
+        ("b", 1, 77, {"same": 2.0, "training/global_step": 2.0}),
+        ("b", 2, None, {"same": 3.0}),
+    ]
+    models = built(natives([("n", None)], lines, **history(rows, {"a": 0, "b": 3})))
+    assert models.rows("select step, metric, wandb_value, agrees from metric_reconciliation order by 1, 2") == [
+        (1, "gone", 3.0, False),
+        (1, "inf", INF, True),
+        (1, "nan", _Nan(), True),
+        (1, "null", None, True),
+        (1, "off", 1.5, False),
+        (1, "other", None, False),
+        (1, "same", 1.0, True),
+        (1, "text", None, True),
+        (2, "same", 2.0, True),
+    ]
+    summary = "native_step_count, native_value_count, step_count, shared_value_count, disagreement_count"
+    assert models.rows(f"select {summary} from metric_reconciliation_summary") == [(3, 11, 2, 9, 3)]
+    assert findings(models) == {("wandb_differs", "run")}
+
+
+class _Nan:
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, float) and other != other
+
+
+def test_a_run_without_wandb_shares_nothing() -> None:
+    models = built(natives([("n", None)], [("n", 1, 1, {"m": 1.0})]))
+    summary = "native_step_count, step_count, shared_value_count, disagreement_count"
+    assert models.rows(f"select {summary} from metric_reconciliation_summary") == [(1, 0, 0, 0)]
+
+
+def test_native_figures_are_held_against_the_candidates() -> None:
+    outcomes = ["ok", "ok", "error", "late"]
+    rows = [
+        candidate(
+            "r1", n + 1, 1, f"g{n // 2}", n % 2, outcome=outcomes[n], is_valid=outcomes[n] == "ok",
+            is_better_than_anchor=n != 3, is_behavior=n in (0, 2), behavior_action="advance" if n < 2 else "keep",
+        )
+        for n in range(4)
+    ]  # fmt: skip
+    rows.append(candidate("cut", 1, 1, "g0", 0, is_valid=True, outcome="ok"))
+    right = {
+        "ours_env/valid_rate": 0.5,
+        "ours_env/candidate_anchor_improved": 3.0,
+        "ours_env/candidate_anchor_improved_rate": 0.75,
+        "ours_env/behavior_advance_rate": 0.5,
+        "ours_env/outcome/ok": 2.0,
+        "ours_env/outcome/error": 1.0,
+        "ours_env/outcome/late": 1.0,
+        "ours_env/outcome/never": 0.0,
+        "actor/entropy": 0.5,
+    }
+    cut = [file("cut", number=1, attempt=1)]
+
+    def verdicts(figures: dict) -> list[tuple]:
+        tables = natives([("n", None)], [("n", 1, 1, figures), ("n", 2, 2, figures)])
+        models = candidates(rows, cut, **tables)
+        return models.rows("select metric, native_value, candidate_value, agrees from native_checks order by 1")
+
+    assert verdicts(right) == sorted((m, v, v, True) for m, v in right.items() if m.startswith("ours_env/"))
+    for metric in list(right)[:-1]:
+        wrong = verdicts(right | {metric: right[metric] + 0.1})
+        assert [row[0] for row in wrong if not row[3]] == [metric]
+    without = {m: v for m, v in right.items() if m not in ("ours_env/outcome/late", "ours_env/valid_rate")}
+    assert [row for row in verdicts(without) if not row[3]] == [("ours_env/outcome/late", None, 1.0, False)]
+    assert verdicts({"actor/entropy": 0.5}) == []
+    assert ("native_figure_differs", "run step 1 ours_env/outcome/late") in findings(
+        candidates(rows, cut, **natives([("n", None)], [("n", 1, 1, without)]))
+    )
+
+
+def test_three_counts_of_system_records_stand_side_by_side() -> None:
+    exports = [("e1", "run"), ("e2", None)]
+    fields = [("e1", "history_line_count", 9.0), ("e1", "counters.eventsLineCount", 193.0), ("e2", "event_count", 4.0)]
+    samples = [("log", 0, "cpu"), ("log", 0, "gpu"), ("log", 1, "cpu"), ("api", 0, "cpu")]
+    tables = {
+        "rounds_tracker_exports": [
+            {"source_name": name, "export_name": name, "run_id": run, "system_row_count": 314 if run else None}
+            for name, run in exports
+        ],
+        "rounds_tracker_fields": [{"source_name": s, "field": f, "value": v} for s, f, v in fields],
+        "wandb_system_metrics": [{"source_name": s, "sample_idx": n, "metric": m} for s, n, m in samples],
+        "wandb_logs": [
+            {"source_name": name, "run_id": run, "source_kind": name, "history_row_count": 1}
+            for name, run in (("log", "run"), ("api", "run"))
+        ],
+        "landed_sources": [source("log"), source("api")],
+    }
+    models = built(tables)
+    columns = "run_id, exported_row_count, logged_row_count, server_event_count"
+    assert models.rows(f"select {columns} from system_metric_counts order by 1") == [
+        ("e2", None, None, 4),
+        ("run", 314, 2, 193),
+    ]
+    assert findings(models) - {("sources_disagree", "run")} == {("system_counts_differ", "run")}
+    models = built(tables | {"run_roles": [{"run_id": "run", "role": "diagnostic"}]})
+    assert models.rows("select run_id from system_metric_counts") == [("e2",)]
+
+
+def plan(policy: str, role: str, task: str = "t", **fields: object) -> dict:
+    declared = {"plan_name": "p", "run_id": "run", "policy": policy, "role": role, "task": task}
+    return declared | {"chain_count": 2, "attempts_per_chain": 2, "rule": "more_valid_attempts"} | fields
+
+
+def attempts(policy: str, valids: list[bool | None], task: str = "t", file_name: str = "e") -> list[dict]:
+    """Attempts of two chains of two, scored 0.1, 0.2, ..."""
+    return [
+        {
+            "source_name": file_name,
+            "entry_number": 100 * len(policy) + n,
+            "run_in_path": "run",
+            "policy": policy,
+            "task": task,
+            "chain": str(n // 2),
+            "attempt": n % 2,
+            "is_valid": valid,
+            "score": (n + 1) / 10,
+        }
+        for n, valid in enumerate(valids)
+    ]
+
+
+def evaluated(plans: list[dict], rows: list[dict]) -> Models:
+    names = {row["source_name"] for row in rows}
+    landed = [source(name) for name in sorted(names)]
+    return built({"evaluation_plans": plans, "rounds_evaluation_attempts": rows, "landed_sources": landed})
+
+
+def test_held_out_attempts_are_summed_by_policy_and_task() -> None:
+    plans = [plan("sft", "baseline", is_lower_better=True), plan("new!", "candidate", is_lower_better=False)]
+    rows = attempts("sft", [True, True, False, True]) + attempts("new!", [True, True, True, True])
+    models = evaluated(plans, rows)
+    columns = "policy, attempt_count, valid_count, is_complete, best_score, final_valid_count, round(final_score, 6)"
+    assert models.rows(f"select {columns} from evaluation_summary order by 1") == [
+        ("new!", 4, 4, True, 0.4, 2, 0.3),
+        ("sft", 4, 3, True, 0.1, 2, 0.3),
+    ]
+    verdict = "attempt_count, baseline_valid_count, candidate_valid_count, valid_count_difference, is_complete, passes"
+    assert models.rows(f"select {verdict} from evaluation_verdicts") == [(8, 3, 4, 1, True, True)]
+    assert findings(models) == set()
+
+
+def test_no_verdict_before_every_planned_attempt_is_there() -> None:
+    plans = [plan("sft", "baseline"), plan("new!", "candidate")]
+    full = attempts("sft", [True] * 4) + attempts("new!", [True] * 4)
+
+    def passes(rows: list[dict], plans: list[dict] = plans) -> tuple:
+        models = evaluated(plans, rows)
+        kinds = {kind for kind, _ in findings(models)}
+        return (*models.rows("select is_complete, passes from evaluation_verdicts")[0], kinds)
+
+    assert passes(full) == (True, False, set())
+    assert passes(full[:-1]) == (False, None, {"evaluation_incomplete"})
+    assert passes([*full[:-1], full[-1] | {"is_valid": None}]) == (False, None, {"evaluation_incomplete"})
+    # Four attempts, but not of two chains.
+    assert passes([*full[:-1], full[-1] | {"chain": "7", "attempt": 5}]) == (False, None, {"evaluation_incomplete"})
+    repeated = [*full[:-1], full[-2] | {"source_name": "f"}]
+    assert passes(repeated) == (False, None, {"evaluation_incomplete"})
+    unplanned = attempts("other", [True])
+    assert passes([*full, *unplanned]) == (True, False, {"unplanned_attempts"})
+    vague = [p | {"rule": "looks better"} for p in plans]
+    assert passes(full, vague) == (True, None, {"evaluation_rule_unknown"})
+    torn = [plans[0], plans[1] | {"rule": None}]
+    assert passes(full, torn) == (True, None, {"evaluation_rule_unknown"})
+    alone = [plans[0]]
+    assert passes(full, alone) == (True, None, {"evaluation_rule_unknown", "unplanned_attempts"})
+    models = evaluated(plans, [*repeated, *unplanned])
+    labels = "select label, count(*) from evaluation_attempts group by 1 order by 1"
+    assert models.rows(labels) == [("duplicate", 1), ("planned", 7), ("unplanned", 1)]
+    assert models.rows("select source from evaluation_attempts where label = 'duplicate'") == [("/runs/e",)]
+
+
+def test_saved_steps_name_what_they_lack() -> None:
+    weights, config = "lora_adapter/adapter_model.safetensors", "lora_adapter/adapter_config.json"
+    held = {1: [weights, config, "task_states/s.json"], 2: [weights, config], 3: ["task_state.json"], 4: ["optim.pt"]}
+    rows = [
+        {"source_name": f"s{step}", "run_in_path": "run", "step": step, "path": path, "size_bytes": 10}
+        | ({"sha256": f"sha{step}"} if path == weights else {"sha256": "config"})
+        | ({"lora_rank": 32, "lora_alpha": 64.0} if path == config else {})
+        for step, paths in held.items()
+        for path in paths
+    ]
+    models = built({"rounds_saved_step_files": rows})
+    columns = "step, has_adapter, adapter_sha256, lora_rank, lora_alpha, has_task_state, missing_parts, file_count"
+    assert models.rows(f"select {columns}, size_bytes from saved_steps order by 1") == [
+        (1, True, "sha1", 32, 64.0, True, None, 3, 30),
+        (2, True, "sha2", 32, 64.0, False, "task_state", 2, 20),
+        (3, False, None, None, None, True, "adapter adapter_config", 1, 10),
+        (4, False, None, None, None, False, "adapter adapter_config task_state", 1, 10),
+    ]
+    assert findings(models) == {("saved_step_incomplete", f"run step {step}") for step in (2, 3, 4)}
+
+
+def test_scheduler_events_are_numbered_by_time_within_a_run() -> None:
+    rows = [
+        {"source_name": "s", "line_number": 1, "run_in_path": "run", "occurred_at": START + timedelta(hours=1)},
+        {"source_name": "s", "line_number": 2, "run_in_path": "run", "occurred_at": START},
+        {"source_name": "s", "line_number": 3, "run_in_path": "run"},
+        {"source_name": "s", "line_number": 4, "run_in_path": "run", "run_id": "other", "occurred_at": START},
+    ]
+    models = built({"rounds_scheduler_events": rows})
+    assert models.rows("select run_id, event_number, line_number from scheduler_events order by 1, 2") == [
+        ("other", 1, 4),
+        ("run", 1, 2),
+        ("run", 2, 1),
+        ("run", 3, 3),
+    ]
