@@ -52,7 +52,8 @@ def land_run(
             "row_idx": idx,
             "metric": key if isinstance(key, str) else ".".join(key),
             "key_path": None if isinstance(key, str) else json.dumps(key, separators=(",", ":")),
-            "value": value if isinstance(value, float) else None,
+            # a whole number too large for a double keeps its text beside it
+            "value": float(value) if isinstance(value, float) or str(value).isdigit() else None,
             "value_text": str(value) if isinstance(value, Text) else None,
         }
         for idx, row in enumerate(rows)
