@@ -1,4 +1,4 @@
-"""Exports turns: one CSV of token accounting per arm with saved rollouts, a part of INDEX.md, a section of README.md."""
+"""Exports turns: a CSV of token accounting per arm with saved rollouts, parts of INDEX.md and README.md."""
 
 from pathlib import Path
 
@@ -61,7 +61,7 @@ def _index(warehouse: duckdb.DuckDBPyConnection, files: dict[str, str]) -> str:
     ]
     lines = [
         "\n## Rollouts\n",
-        "Saved rollouts by run; what a restart redid, and what was sampled but never trained on, is not in the turns.\n",
+        "Saved rollouts by run; what a restart redid and what was never trained on is not in the turns.\n",
         markdown_table(header, rows),
     ]
     if without:
@@ -115,7 +115,7 @@ def _traps(warehouse: duckdb.DuckDBPyConnection, unsplit: int) -> str:
         "select sum(block_count), sum(call_count), max(block_call_difference_fraction) from rollout_batches"
     ).fetchone()
     traps = [
-        "- `training_step` counts from 1 as in the curves, `step_idx` from 0 as in the shards. Join by `training_step`.",
+        "- `training_step` counts from 1 as the curves do, `step_idx` from 0 as the shards do. Join by the former.",
         "- `num_calls_total` counts dispatched calls and format-error feedback, so it is not the number of turns: "
         f"{shown(calls and int(calls))} calls reported, {shown(blocks and int(blocks))} tool outputs found; the worst "
         f"step differs by a share of {shown(worst)}.",
@@ -123,7 +123,7 @@ def _traps(warehouse: duckdb.DuckDBPyConnection, unsplit: int) -> str:
         "`mean_tool_call_length_tokens`; `mean_closed_tool_call_length_tokens` leaves it out.",
         "- Tool output shorter than the run asked for counts as the policy's, and a stretch of certain zeros next to "
         "tool output counts as inserted.",
-        "- An empty cell is unknown, not 0: the model's tool-call tokens are not declared, or nothing was to divide by.",
+        "- An empty cell is unknown, not 0: tool-call tokens are not declared, or there was nothing to divide by.",
     ]
     if unsplit:
         traps.append(
