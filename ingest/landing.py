@@ -121,7 +121,8 @@ def _write(aside: Path, source: Source, batches: Batches) -> dict[str, int]:
             files[name].add(batch)
             counts[name] = counts.get(name, 0) + batch.num_rows
             if table.key:
-                keys.setdefault(name, []).append(batch.select(list(table.key)))
+                plain = pa.schema([table.schema.field(column) for column in table.key])
+                keys.setdefault(name, []).append(batch.select(list(table.key)).cast(plain))
     finally:
         for file in files.values():
             file.close()
