@@ -28,7 +28,7 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("campaign") / "home"
     first = [
         {"global_step": 100.0, "scores": 0.5, "dead": 0.0, "training_step": 1.0, "arm": 7.0},
-        {"global_step": 200.0, "scores": NAN, "dead": 0.0, 'odd,"key"': Text('{"a": [1, 2]}')},
+        {"global_step": 200.0, "scores": NAN, "dead": 0.0, 'odd,"key"': Text('["x", 2]')},
         {"global_step": 300.0, "scores": None, "dead": 0.0, "big": Text("9007199254740993")},
         {"global_step": 400.0, "scores": 0.7, "dead": 0.0},
         {"global_step": 500.0, "scores": 0.8, "dead": 0.0},
@@ -77,7 +77,7 @@ def test_by_arm_file_holds_the_stitched_curve_under_original_keys(out):
     assert read(out / files_of(out)["alpha"]) == [
         [*LEADS, "a.b", "logged_arm", "big", "dead", "global_step", 'odd,"key"', "scores", *LAST],
         ["1", "100", "run-a", "", "7", "", "0", "100", "", "0.5", "1", ""],
-        ["2", "200", "run-a", "", "", "", "0", "200", '{"a": [1, 2]}', "NaN", "", ""],
+        ["2", "200", "run-a", "", "", "", "0", "200", '["x", 2]', "NaN", "", ""],
         ["3", "300", "run-a", "", "", "9007199254740993", "0", "300", "", "", "", ""],
         ["4", "400", "run-b", "", "", "", "-0.0", "400", "", "0.1", "", ""],
         ["5", "500", "run-b", "1", "", "", "", "500", "", "1e-300", "", ""],
@@ -91,7 +91,7 @@ def test_by_run_file_holds_every_row_with_its_label_and_every_key(out):
     assert read(folder / "run-a.csv") == [
         [*AUDIT, "arm", "big", "dead", "global_step", 'odd,"key"', "scores", "training_step"],
         [LOG_A, "0", "", "1", "7", "", "0", "100", "", "0.5", "1"],
-        [LOG_A, "1", "", "2", "", "", "0", "200", '{"a": [1, 2]}', "NaN", ""],
+        [LOG_A, "1", "", "2", "", "", "0", "200", '["x", 2]', "NaN", ""],
         [LOG_A, "2", "", "3", "", "9007199254740993", "0", "300", "", "", ""],
         [LOG_A, "3", "rolled_back", "", "", "", "0", "400", "", "0.7", ""],
         [LOG_A, "4", "rolled_back", "", "", "", "0", "500", "", "0.8", ""],
