@@ -87,9 +87,10 @@ class RecordReader:
             prompt_ids = np.frombuffer(prompt.as_buffer(of_type="i"), dtype=np.int64)
             response_ids = np.frombuffer(response.as_buffer(of_type="i"), dtype=np.int64)
             numbers = np.frombuffer(logprobs.as_buffer(of_type="d"))
-        except (ValueError, TypeError, RuntimeError):  # RuntimeError is how it refuses integers beyond 64 bits
+            scalars = _scalars(fields, info)
+        except (ValueError, TypeError, RuntimeError, Unreadable):  # it refuses big integers with a RuntimeError
             return None
-        found = self._evidence(_scalars(fields, info), len(prompt_ids), response_ids, numbers, 0)
+        found = self._evidence(scalars, len(prompt_ids), response_ids, numbers, 0)
         if self._keep_tokens:
             found.kept = (prompt_ids, response_ids, numbers)
         return found
