@@ -1,6 +1,11 @@
 """Landing rows of a sweep that a test spells out, without files or readers in between."""
 
+import tempfile
 from datetime import datetime, timedelta
+from functools import cache
+from pathlib import Path
+
+from tests.python.models import Models
 
 START = datetime(2026, 8, 3, 6)
 OK, BAD = [248044, 248046], [248044]
@@ -9,6 +14,14 @@ OK, BAD = [248044, 248046], [248044]
 def at(hour: float) -> datetime:
     """The moment `hour` hours after START."""
     return START + timedelta(hours=hour)
+
+
+@cache
+def checkpoint_models() -> Models:
+    """The marts of checkpoints, compiled once for every test module."""
+    marts = ["checkpoint_findings", "frontier_scores", "manifest_entries", "arm_checkpoints", "companion_repos"]
+    with tempfile.TemporaryDirectory() as home:
+        return Models(Path(home), marts)
 
 
 class Rows:

@@ -29,6 +29,7 @@ class Models:
         command = [sys.executable, "-m", "seamline", "init"]
         subprocess.run(command, env=environment, check=True, capture_output=True, cwd=ROOT)
         command = [Path(sys.executable).parent / "dbt", "--quiet", "compile", "--vars", json.dumps(variables or {})]
+        command += ["--select", *(f"+{mart}" for mart in marts)]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, cwd=ROOT)
         assert done.returncode == 0, done.stdout + done.stderr
         manifest = json.loads((home / "target" / "manifest.json").read_text())

@@ -2,16 +2,15 @@
 
 import pytest
 
-from tests.python.checkpoint_rows import BAD, Rows
-from tests.python.models import Models
+from tests.python.checkpoint_rows import BAD, Rows, checkpoint_models
 
 HOURS = "select model_id, round(hour, 9), hour_source, hour_upper_bound from checkpoints order by checkpoint_key"
 FINDINGS = "select kind, subject from checkpoint_findings order by all"
 
 
-@pytest.fixture(scope="module")
-def models(tmp_path_factory):
-    return Models(tmp_path_factory.mktemp("home"), ["checkpoint_findings", "checkpoint_hours"])
+@pytest.fixture
+def models():
+    return checkpoint_models()
 
 
 @pytest.fixture

@@ -4,17 +4,15 @@ import math
 
 import pytest
 
-from tests.python.checkpoint_rows import BAD, OK, Rows, at
-from tests.python.models import Models
+from tests.python.checkpoint_rows import BAD, OK, Rows, at, checkpoint_models
 
-MARTS = ["checkpoint_findings", "frontier_scores", "manifest_entries", "arm_checkpoints", "companion_repos"]
 SCORES = "select model_id, gain, cost_per_point, cost_status from checkpoint_scores order by model_id, suite"
 KINDS = "select kind, subject from checkpoint_findings order by all"
 
 
-@pytest.fixture(scope="module")
-def models(tmp_path_factory):
-    return Models(tmp_path_factory.mktemp("home"), MARTS)
+@pytest.fixture
+def models():
+    return checkpoint_models()
 
 
 @pytest.fixture

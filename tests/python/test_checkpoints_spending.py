@@ -2,15 +2,14 @@
 
 import pytest
 
-from tests.python.checkpoint_rows import Rows
-from tests.python.models import Models
+from tests.python.checkpoint_rows import Rows, checkpoint_models
 
 SPENT = "select source_name, line_number, spent_tokens, drop_reason from driver_spending order by 1, 2"
 
 
-@pytest.fixture(scope="module")
-def models(tmp_path_factory):
-    return Models(tmp_path_factory.mktemp("home"), ["checkpoint_findings", "driver_spending"])
+@pytest.fixture
+def models():
+    return checkpoint_models()
 
 
 @pytest.fixture
