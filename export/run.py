@@ -19,6 +19,7 @@ DOMAINS = {
     "turns": "export.turns",
     "rounds": "export.rounds",
     "teacher": "export.teacher",
+    "checkpoints": "export.checkpoints",
 }
 """Module of each domain, in the order of the README. Its `write(warehouse, folder, profile)` writes the domain's files
 and returns its README section, or an empty text where it has no data. Where its files can be large, its

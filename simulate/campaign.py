@@ -3,13 +3,13 @@
 import shutil
 from pathlib import Path
 
-from simulate import curves, rollouts, rounds
+from simulate import checkpoints, curves, rollouts, rounds
 from warehouse.errors import SeamlineError
 
 MARK = ".seamline-simulation"
 """A file that lists what a simulation wrote into its folder, so that a new one may replace just that."""
 
-DOMAINS = [curves.write, rollouts.write, rounds.write]
+DOMAINS = [curves.write, rollouts.write, rounds.write, checkpoints.write]
 """Each writes its upstream files, `declared/` and `truth/` below the folder, from (folder, scale, seed)."""
 
 

@@ -17,9 +17,9 @@ SCORE_EVERY = 2
 def write(folder: Path, scale: str, seed: int) -> None:
     """Write `sweep/`, `scores/`, `declared/` and `truth/checkpoints_*.csv` below `folder`.
 
-    The sweep is the same at the scales small and card; a number says how many copies of it there are.
+    The sweep is the same at the scales small and card; at a number there is a copy of it for every hundred.
     """
-    planned = cells(seed, int(scale) if scale.isdigit() else 1)
+    planned = cells(seed, max(1, int(scale) // 100) if scale.isdigit() else 1)
     for cell in planned:
         _write_cell(folder / "sweep" / ORG / cell.name, cell)
     _write_base(folder / "sweep" / "base" / BASE.split("/")[1])

@@ -69,7 +69,7 @@ paired as (
         case folders.source_kind
             when 'sweep' then folders.cell || '/checkpoints/' || folders.family || '/' || folders.step_name
             when 'hub' then 'hf:' || folders.repo || '@' || folders.branch
-            when 'folder' then folders.folder_path
+            when 'folder' then folders.stated_model_id
             else published.checkpoint_source
         end as source,
         published.driver,

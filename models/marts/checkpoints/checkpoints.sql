@@ -48,7 +48,7 @@ final as (
         identified.source,
         identified.hour,
         case
-            when identified.source_kind = 'manifest' and identified.hour is null
+            when identified.source_kind = 'manifest' and identified.hour is null and identified.published_hour is null
                 then coalesce(identified.published_hour_source, identified.found_hour_source)
             else identified.found_hour_source
         end as hour_source,

@@ -10,7 +10,6 @@ select
     model_id as stated_model_id,
     repo,
     branch,
-    folder_path,
     {{ checkpoint_key('cell', 'family', 'step_name', 'model_id') }} as checkpoint_key,
     try_cast({{ model_id_part('model_id', 3) }} as double) as hour_in_id
 from {{ source('checkpoints', 'checkpoint_folders') }}
