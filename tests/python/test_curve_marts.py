@@ -82,21 +82,21 @@ def test_the_arm_is_what_the_run_states_best(models):
     campaign.log("f1", "name", steps(1), display_name="name__1__now", run_group="")
     campaign.log("g1", "id", steps(1), display_name="", run_group="")
     campaign.log("h1", "twice", steps(1), minute=1, config={"exp_name": '"older"'}, display_name="first", project="p1")
-    campaign.log("h2", "twice", steps(2), minute=2, config={"exp_name": '"newer"'}, project="p2")
+    campaign.log("h2", "twice", steps(2), minute=2, config={"exp_name": '"newer"'}, project="p2", state="crashed")
     campaign.log("h3", "twice", [], minute=3, display_name="last")
     campaign.log("i1", None, [], display_name="a log without a run record")
     models.run(campaign.tables)
-    found = models.rows("select run_id, arm, run_name, project, started_at from runs order by run_id")
+    found = models.rows("select run_id, arm, run_name, project, state, started_at from runs order by run_id")
     at = EPOCH
     assert found == [
-        ("assigned", "declared arm", "name__42__1789453662", None, at),
-        ("experiment", "exp", "name__42__1789453662", None, at),
-        ("group", "group", "name__1", None, at),
-        ("id", "id", None, None, at),
-        ("name", "name__1__now", "name__1__now", None, at),
-        ("path", "path", "name__42__1789453662", None, at),
-        ("tail", "na__me", "na__me__-1__1789453662", None, at),
-        ("twice", "newer", "last", "p2", at + timedelta(minutes=1)),
+        ("assigned", "declared arm", "name__42__1789453662", None, None, at),
+        ("experiment", "exp", "name__42__1789453662", None, None, at),
+        ("group", "group", "name__1", None, None, at),
+        ("id", "id", None, None, None, at),
+        ("name", "name__1__now", "name__1__now", None, None, at),
+        ("path", "path", "name__42__1789453662", None, None, at),
+        ("tail", "na__me", "na__me__-1__1789453662", None, None, at),
+        ("twice", "newer", "last", "p2", "crashed", at + timedelta(minutes=1)),
     ]
     assert models.rows("select run_id, row_count from logs where log_id = 'i1'") == [(None, 0)]
 
