@@ -5,6 +5,7 @@ An empty cell is absent. A quoted empty one is the text '', but absent too in a 
 
 import csv
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from ingest.wandb_values import Leaf, first_bytes, looks_like_number
 
 Rows = tuple[str, pa.RecordBatch]
 _BLOCK_BYTES = 8 << 20
+_JSON_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _NAMED_NUMBERS = {
     "nan": "NaN",
     "inf": "Infinity",
@@ -221,4 +223,4 @@ def cell_json(cell: str) -> str:
         number = None
     if number is None:
         return json.dumps(cell)
-    return text if text[0] in "-0123456789" else repr(number)
+    return text if _JSON_NUMBER.fullmatch(text) else repr(number)

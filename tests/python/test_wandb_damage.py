@@ -5,6 +5,7 @@ import random
 import shutil
 import struct
 import zlib
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -56,7 +57,7 @@ def assert_accounted(data: bytes, found: list[Found], lost: list[Lost]) -> None:
     stretches = sorted([(part.offset, part.end) for part in lost])
     starts = sorted([part.offset for part in found] + [start for start, _ in stretches])
     assert len(set(starts)) == len(starts)
-    for (_, end), (start, _) in zip(stretches, stretches[1:], strict=False):
+    for (_, end), (start, _) in pairwise(stretches):
         assert end <= start
     for start, end in stretches:
         assert not [part for part in found if start < part.offset < end]
@@ -122,7 +123,7 @@ def test_a_record_without_its_middle_is_lost_alone(tmp_path: Path):
     found, lost = read(without_second_block, tmp_path)
     assert [part.payload[:1] for part in found] == [b"a", b"b", b"c"]  # MIDDLE is one of two alike: framing can't tell
     found, lost = read(data[:BLOCK] + data[3 * BLOCK :], tmp_path)
-    assert [part.payload[:1] for part in found][0] == b"a"
+    assert found[0].payload == items[0]
     first_only = data[: 7 + 17] + data[7 + 17 : BLOCK] + framed([b"d" * 5])[7:]
     found, lost = read(first_only, tmp_path)
     assert [part.payload for part in found] == [items[0], b"d" * 5]
@@ -226,7 +227,7 @@ def test_ingest_of_any_damaged_log_never_raises_and_counts_add_up(tmp_path_facto
         assert rows(home, "select count(*) from quarantine")[0][0] >= len(lost)
         steps = rows(home, "select row_idx, step, record_number from wandb_rows order by row_idx")
         assert [row[0] for row in steps] == list(range(len(steps)))
-        assert all(left[1] < right[1] and left[2] < right[2] for left, right in zip(steps, steps[1:], strict=False))
+        assert all(left[1] < right[1] and left[2] < right[2] for left, right in pairwise(steps))
     shutil.rmtree(folder)
 
 
