@@ -52,6 +52,8 @@ def write_teacher(folder: Path, shape: Shape, seed: int) -> tuple[list[Call], li
                 calls.append(call)
                 spent[step, role].append(call.cost)
                 workers[number % 2] += [*call.tries, call.row]
+                # A thousand rounds have 400,000 calls: their texts go to the files and are not kept.
+                call.row, call.tries = {}, []
         if step % 50 == 0:
             _flush(folder, workers, step)
     _flush(folder, workers, shape.rounds)
