@@ -74,10 +74,11 @@ def _small(seed: int) -> list[Arm]:
             seconds_per_step=240.0,
             rollouts_per_step=16,
         ),
-        # Relaunched from scratch: the curve is the newer, shorter lineage, and a finding says so.
+        # Relaunched from scratch: the curve is the newer, shorter lineage, and a finding says so. One run was also
+        # exported while it ran.
         Arm(
             "seta",
-            (Launch(22), Launch(38, 0, 20), Launch(20), Launch(30, 2, 16, offset=0.05)),
+            (Launch(22, kept_as="both"), Launch(38, 0, 20), Launch(20), Launch(30, 2, 16, offset=0.05)),
             is_running=True,
             rollouts_per_step=8,
         ),
@@ -104,10 +105,10 @@ def _small(seed: int) -> list[Arm]:
             named_by="group",
             expected_step_count=25,
         ),
-        # verl: the position is the step; the trainer went back inside one process.
+        # verl: the position is the step; the trainer went back inside one process; its last run is an export alone.
         Arm(
             "verl-grpo-7b",
-            (Launch(20), Launch(30, 0, 15, joins="log"), Launch(40, 1, 28, end="exit")),
+            (Launch(20), Launch(30, 0, 15, joins="log"), Launch(40, 1, 28, end="exit", kept_as="export")),
             position_key="training/global_step",
             median_gap=1,
             first_position=1,

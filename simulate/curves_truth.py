@@ -76,15 +76,17 @@ class Truth:
             config = arm.config | launch.config
             for key, value, affects_learning in RECIPE:
                 if key in config and str(config[key]) != value:
-                    told = [arm.name, arm.starts[i].run_id, key, config[key], value, str(affects_learning).lower()]
-                    self.deviations.append(told)
+                    row = [arm.name, arm.starts[i].run_id, key, config[key], value, told(affects_learning)]
+                    self.deviations.append(row)
 
     def _add_rows(self, arm: Arm, logs: list[Log]) -> None:
         for log in logs:
-            self.logs.append([log.directory, log.run_id, len(log.rows), str(log.is_unfinished).lower()])
+            self.logs.append([log.directory, log.run_id, len(log.rows), told(log.is_unfinished)])
             for row in log.rows:
                 reason = "excluded" if arm.launches[row.launch].is_excluded else "unpositioned"
-                if row.step is not None:
+                if log.is_duplicate:
+                    reason = "duplicate_source"
+                elif row.step is not None:
                     reason = arm.drop_reason(row.launch, row.step)
                 ordinal = None if reason else arm.training_step[row.step]
                 self.run_rows.append([log.run_id, log.directory, row.row_idx, reason or None, ordinal])
@@ -130,6 +132,11 @@ def value_text(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
+def told(is_so: bool | None) -> str | None:
+    """A boolean as the truth spells it; None is unknown."""
+    return None if is_so is None else str(is_so).lower()
+
+
 def _findings(arm: Arm) -> Iterator[tuple[str, str]]:
     """The findings an arm must have, from what was planted in it."""
     alive = [launch for launch in arm.launches if launch.steps and not launch.is_excluded]
@@ -145,6 +152,9 @@ def _findings(arm: Arm) -> Iterator[tuple[str, str]]:
         "arm_without_kept_steps": not alive,
     }
     yield from ((kind, arm.name) for kind, holds in planted.items() if holds)
+    for start, launch in zip(arm.starts, arm.launches, strict=True):
+        if launch.kept_as == "both":
+            yield "sources_disagree", start.run_id
     if arm.has_oddities:
         yield from (("metric_name_collision", f"{start.run_id} {COLLIDING}") for start in arm.starts)
         yield "text_among_numbers", MIXED

@@ -1,10 +1,12 @@
 """The W&B logs of a simulated arm: what each launch of its trainer would have left on disk."""
 
+import json
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from simulate.files import write_csv
 from simulate.metrics import ABSENT, COLLIDING, EVALUATION, redone_values
 from simulate.trainer import Arm, Launch
 from simulate.wandb_writer import LogWriter
@@ -29,29 +31,28 @@ class Log:
 
     run_id: str
     directory: str
-    is_unfinished: bool = True
+    is_unfinished: bool | None = True
     rows: list[LoggedRow] = field(default_factory=list)
+    is_duplicate: bool = False
+    """Another source of the same run holds more."""
 
 
 def write_logs(folder: Path, arm: Arm, values: dict[str, list], summary_every: int) -> list[Log]:
-    """Write the logs of an arm below `folder`, a run directory each, with a summary record every so many rows."""
+    """Write the logs of an arm below `folder`, a run directory each, with a summary record every so many rows.
+
+    A launch may be kept as an exported history instead, or as well.
+    """
     logs: list[Log] = []
     for i, launch in enumerate(arm.launches):
         if launch.joins == "log":
             continue
-        start = arm.starts[i]
-        log = Log(start.run_id, start.log_directory)
-        (folder / start.log_directory).mkdir(parents=True)
-        rng = random.Random(f"{arm.seed}/{i}")
-        sdk = "0.31.0" if launch.encoding == "nested_key" else "0.17.9"
-        path = folder / start.log_directory / f"run-{start.run_id}.wandb"
-        with LogWriter(path, launch.encoding, sdk, rng) as writer:
-            group = arm.name if arm.named_by == "group" else "" if arm.named_by == "plain_name" else "sc3"
-            writer.run(start.run_id, start.started_at, _config(arm, launch), start.run_name, group, ENTITY, PROJECT)
-            for part in _parts(arm, i):
-                _write_part(writer, arm, part, values, log, summary_every, start.started_at)
-            _end(writer, arm, arm.launches[_parts(arm, i)[-1]], log, rng)
-        logs.append(log)
+        parts = _parts(arm, i)
+        if launch.kept_as == "export":
+            logs.append(_write_export(folder / "exports", arm, i, list(_logged(arm, parts, values))))
+            continue
+        logs.append(_write_log(folder, arm, parts, values, summary_every))
+        if launch.kept_as == "both":
+            logs.append(_write_early_export(folder / "exports", arm, i, list(_logged(arm, parts, values))))
     return logs
 
 
@@ -63,22 +64,70 @@ def _parts(arm: Arm, first: int) -> list[int]:
     return parts
 
 
-def _write_part(
-    writer: LogWriter, arm: Arm, i: int, values: dict[str, list], log: Log, summary_every: int, started_at: float
-) -> None:
-    for step, logged_at, row in _rows(arm, i, values):
-        row_idx = len(log.rows)
-        if step is not None and row_idx % SYSTEM_EVERY == 0:
-            writer.stats(logged_at - 7.3, _system(row_idx))
-        row |= {
-            "_step": row_idx,
-            "_timestamp": round(logged_at, 6),
-            "_runtime": round(logged_at - started_at, 6),
-        }
-        writer.history(row)
-        if row_idx % summary_every == 0:
-            writer.summary(row)
-        log.rows.append(LoggedRow(i, row_idx, step))
+def _logged(
+    arm: Arm, parts: list[int], values: dict[str, list]
+) -> Iterator[tuple[LoggedRow, float, dict[str, object]]]:
+    """(row, time, what it holds) of every history row of a log, W&B's own keys included."""
+    row_idx = 0
+    for i in parts:
+        for step, logged_at, row in _rows(arm, i, values):
+            own = {
+                "_step": row_idx,
+                "_timestamp": round(logged_at, 6),
+                "_runtime": round(logged_at - arm.starts[parts[0]].started_at, 6),
+            }
+            yield LoggedRow(i, row_idx, step), logged_at, row | own
+            row_idx += 1
+
+
+def _write_log(folder: Path, arm: Arm, parts: list[int], values: dict[str, list], summary_every: int) -> Log:
+    launch, start = arm.launches[parts[0]], arm.starts[parts[0]]
+    log = Log(start.run_id, start.log_directory)
+    (folder / log.directory).mkdir(parents=True)
+    rng = random.Random(f"{arm.seed}/{parts[0]}")
+    sdk = "0.31.0" if launch.encoding == "nested_key" else "0.17.9"
+    with LogWriter(folder / log.directory / f"run-{log.run_id}.wandb", launch.encoding, sdk, rng) as writer:
+        config, group = _config(arm, launch), _group(arm)
+        writer.run(start.run_id, start.started_at, config, start.run_name, group, ENTITY, PROJECT)
+        for logged, logged_at, row in _logged(arm, parts, values):
+            if logged.step is not None and logged.row_idx % SYSTEM_EVERY == 0:
+                writer.stats(logged_at - 7.3, _system(logged.row_idx))
+            writer.history(row)
+            if logged.row_idx % summary_every == 0:
+                writer.summary(row)
+            log.rows.append(logged)
+        _end(writer, arm, arm.launches[parts[-1]], log, rng)
+    return log
+
+
+def _write_export(folder: Path, arm: Arm, i: int, logged: list[tuple[LoggedRow, float, dict]]) -> Log:
+    """A run whose log was lost and whose history was read over the API: history.jsonl with run.json beside it."""
+    start = arm.starts[i]
+    ended = arm.launches[i].end == "exit"
+    (folder / start.run_id).mkdir(parents=True)
+    with open(folder / start.run_id / "history.jsonl", "w", encoding="utf-8") as out:
+        out.writelines(json.dumps(row, ensure_ascii=False) + "\n" for _, _, row in logged)
+    note = {
+        "id": start.run_id,
+        "name": start.run_name,
+        "state": "finished" if ended else "crashed",
+        "project": PROJECT,
+        "group": _group(arm),
+        "created_at": start.started_at,
+        "config": _config(arm, arm.launches[i]),
+    }
+    (folder / start.run_id / "run.json").write_text(json.dumps(note, indent=1) + "\n", encoding="utf-8")
+    return Log(start.run_id, start.run_id, is_unfinished=not ended, rows=[row for row, _, _ in logged])
+
+
+def _write_early_export(folder: Path, arm: Arm, i: int, logged: list[tuple[LoggedRow, float, dict]]) -> Log:
+    """A CSV of the first half of a run's history, exported while it ran: a source that the whole log makes needless."""
+    start = arm.starts[i]
+    logged = logged[: len(logged) // 2]
+    names = sorted({name for _, _, row in logged for name in row})
+    rows = [[row.get(name) for name in names] for _, _, row in logged]
+    write_csv(folder / "by-run" / arm.name / f"{start.run_id}.csv", names, rows)
+    return Log(start.run_id, arm.name, None, [row for row, _, _ in logged], is_duplicate=True)
 
 
 def _rows(arm: Arm, i: int, values: dict[str, list]) -> Iterator[tuple[int | None, float, dict[str, object]]]:
@@ -148,6 +197,10 @@ def _end(writer: LogWriter, arm: Arm, launch: Launch, log: Log, rng: random.Rand
         torn = {arm.position_key: 10**9, "scores": 0.5, "loss/policy_avg": rng.random(), "_step": len(log.rows)}
         writer.history(torn)
         writer.cut(rng.randrange(8, 60))
+
+
+def _group(arm: Arm) -> str:
+    return {"group": arm.name, "plain_name": ""}.get(arm.named_by, PROJECT)
 
 
 def _config(arm: Arm, launch: Launch) -> dict[str, object]:

@@ -45,6 +45,8 @@ class Launch:
     rows: Literal["one", "split", "scalar"] = "one"
     """Rows a step: one; the evaluation in a row of its own; one row for each metric."""
     encoding: Literal["nested_key", "key"] = "nested_key"
+    kept_as: Literal["log", "export", "both"] = "log"
+    """What is left of its history: its log, an exported history, or its log and an early export of it."""
     starts_at: float | None = None
     config: dict = field(default_factory=dict)
 

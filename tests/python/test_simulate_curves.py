@@ -50,6 +50,12 @@ def read_logs(folder: Path) -> list[Log]:
     return [read(path) for path in sorted(folder.glob("wandb/run-*/*.wandb"))]
 
 
+def read_export(path: Path) -> Log:
+    note = json.loads((path.parent / "run.json").read_text())
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    return Log(path.parent.name, note["id"], note["name"], note["config"], rows, note["state"] == "finished", False)
+
+
 def truth(folder: Path, name: str) -> list[dict]:
     with open(folder / "truth" / f"{name}.csv", newline="") as handle:
         return list(csv.DictReader(handle))
@@ -128,7 +134,9 @@ def test_seams_need_truncation_and_collapse(small: Path, small_logs: list[Log]) 
 
 
 def test_the_truth_of_a_kept_row_is_in_the_log_it_names(small: Path, small_logs: list[Log]) -> None:
-    rows = {(log.directory, row["_step"]): row for log in small_logs for row in log.rows}
+    exports = [read_export(path) for path in small.glob("wandb/exports/*/history.jsonl")]
+    assert len(exports) == 1 and exports[0].run_id not in {log.run_id for log in small_logs}
+    rows = {(log.directory, row["_step"]): row for log in [*small_logs, *exports] for row in log.rows}
     curves = defaultdict(dict)
     for line in truth(small, "curves"):
         curves[line["run_id"], line["training_step"]][line["metric"]] = line
@@ -145,6 +153,14 @@ def test_the_truth_of_a_kept_row_is_in_the_log_it_names(small: Path, small_logs:
             assert float(told["scores"]["value"]) == row["scores"]
             checked += 1
     assert checked == sum(int(arm["step_count"]) for arm in truth(small, "arms"))
+
+
+def test_an_early_export_repeats_a_run_that_has_its_log(small: Path, small_logs: list[Log]) -> None:
+    (export,) = small.glob("wandb/exports/by-run/*/*.csv")
+    (log,) = [log for log in small_logs if log.run_id == export.stem]
+    with open(export, newline="") as handle:
+        rows = list(csv.DictReader(handle))
+    assert [int(row["global_step"]) for row in rows] == [row["global_step"] for row in log.rows[: len(log.rows) // 2]]
 
 
 def test_declared_facts_match_the_logs(small: Path, small_logs: list[Log]) -> None:
