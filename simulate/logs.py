@@ -46,17 +46,17 @@ def write_logs(folder: Path, arm: Arm, values: dict[str, list], summary_every: i
     for i, launch in enumerate(arm.launches):
         if launch.joins == "log":
             continue
-        parts = _parts(arm, i)
+        parts = log_parts(arm, i)
         if launch.kept_as == "export":
-            logs.append(_write_export(folder / "exports", arm, i, list(_logged(arm, parts, values))))
+            logs.append(_write_export(folder / "exports", arm, i, list(logged_rows(arm, parts, values))))
             continue
         logs.append(_write_log(folder, arm, parts, values, summary_every))
         if launch.kept_as == "both":
-            logs.append(_write_early_export(folder / "exports", arm, i, list(_logged(arm, parts, values))))
+            logs.append(_write_early_export(folder / "exports", arm, i, list(logged_rows(arm, parts, values))))
     return logs
 
 
-def _parts(arm: Arm, first: int) -> list[int]:
+def log_parts(arm: Arm, first: int) -> list[int]:
     """The launch that opened a log and those that joined it."""
     parts = [first]
     while parts[-1] + 1 < len(arm.launches) and arm.launches[parts[-1] + 1].joins == "log":
@@ -64,7 +64,7 @@ def _parts(arm: Arm, first: int) -> list[int]:
     return parts
 
 
-def _logged(
+def logged_rows(
     arm: Arm, parts: list[int], values: dict[str, list]
 ) -> Iterator[tuple[LoggedRow, float, dict[str, object]]]:
     """(row, time, what it holds) of every history row of a log, W&B's own keys included."""
@@ -89,7 +89,7 @@ def _write_log(folder: Path, arm: Arm, parts: list[int], values: dict[str, list]
     with LogWriter(folder / log.directory / f"run-{log.run_id}.wandb", launch.encoding, sdk, rng) as writer:
         config, group = _config(arm, launch), _group(arm)
         writer.run(start.run_id, start.started_at, config, start.run_name, group, ENTITY, PROJECT)
-        for logged, logged_at, row in _logged(arm, parts, values):
+        for logged, logged_at, row in logged_rows(arm, parts, values):
             if logged.step is not None and logged.row_idx % SYSTEM_EVERY == 0:
                 writer.stats(logged_at - 7.3, _system(logged.row_idx))
             writer.history(row)
@@ -156,7 +156,7 @@ def _step_rows(
     at = arm.logged_at(i, step)
     place = place_of(arm, i, step)
     if launch.rows == "one":
-        yield step, at, _nested(arm, place | metrics)
+        yield step, at, _nested(place | metrics)
     elif launch.rows == "split":
         evaluation = {EVALUATION: metrics.pop(EVALUATION)} if EVALUATION in metrics else {}
         yield step, at, place | metrics
@@ -181,9 +181,9 @@ def place_of(arm: Arm, i: int, step: int) -> dict[str, object]:
     return place
 
 
-def _nested(arm: Arm, row: dict[str, object]) -> dict[str, object]:
-    """The row as logged: an arm with oddities logs one name both as a plain key and as a nested one."""
-    if arm.has_oddities:
+def _nested(row: dict[str, object]) -> dict[str, object]:
+    """The row as logged: the colliding name both as a plain key and as a nested one."""
+    if COLLIDING in row:
         row = row | {"val": {"kl": row[COLLIDING]}}
     return row
 

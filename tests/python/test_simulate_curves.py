@@ -9,8 +9,11 @@ from typing import NamedTuple
 
 import pytest
 
+from simulate import campaign, curves
 from simulate.arms import arms
 from simulate.campaign import simulate
+from simulate.logs import log_parts, logged_rows
+from tests.python import stitch_oracle
 from tests.python.conftest import seamline
 from tests.python.wandb_records import items, kind_of, payloads, records
 from warehouse.errors import SeamlineError
@@ -64,7 +67,7 @@ def truth(folder: Path, name: str) -> list[dict]:
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("simulated") / "small"
-    simulate(folder, "small", 3)
+    curves.write(folder, "small", 3)
     return folder
 
 
@@ -78,10 +81,17 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def test_the_same_seed_gives_the_same_bytes_and_another_seed_others(small: Path, tmp_path: Path) -> None:
-    simulate(tmp_path / "again", "small", 3)
+    curves.write(tmp_path / "again", "small", 3)
+    curves.write(tmp_path / "other", "small", 4)
     assert contents(tmp_path / "again") == contents(small)
-    simulate(tmp_path / "again", "small", 4)
-    assert contents(tmp_path / "again") != contents(small)
+    assert contents(tmp_path / "other") != contents(small)
+
+
+def test_a_whole_campaign_replaces_an_earlier_one_with_the_same_bytes(tmp_path: Path) -> None:
+    simulate(tmp_path / "campaign", "small", 3)
+    first = contents(tmp_path / "campaign")
+    simulate(tmp_path / "campaign", "small", 3)
+    assert contents(tmp_path / "campaign") == first
 
 
 def test_every_shape_of_log_is_there(small_logs: list[Log]) -> None:
@@ -203,7 +213,8 @@ def test_a_folder_that_is_no_simulation_is_left_alone(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
 
-def test_what_was_put_into_a_simulation_is_left_alone(tmp_path: Path) -> None:
+def test_what_was_put_into_a_simulation_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(campaign, "DOMAINS", [curves.write])
     simulate(tmp_path / "campaign", "1", 0)
     (tmp_path / "campaign" / "home").mkdir()
     with pytest.raises(SeamlineError, match="home"):
@@ -219,13 +230,44 @@ def test_a_scale_that_is_none_is_refused(scale: str, tmp_path: Path) -> None:
 
 
 def test_the_command_says_where_the_truth_is(tmp_path: Path) -> None:
-    done = seamline("simulate", tmp_path / "one", "--scale", "1", "--seed", "7")
-    assert str(tmp_path / "one" / "truth") in done.stdout
+    done = seamline("simulate", tmp_path / "one", "--seed", "7")
+    assert str(tmp_path / "one" / "truth") in done.stdout and (tmp_path / "one" / "truth" / "curves.csv").exists()
     refused = seamline("simulate", tmp_path / "one", "--scale", "vast", check=False)
     assert refused.returncode == 1 and "say small, card or a number" in refused.stderr
 
 
 def test_a_number_makes_that_many_arms_of_five_runs(tmp_path: Path) -> None:
-    simulate(tmp_path / "three", "3", 0)
+    curves.write(tmp_path / "three", "3", 0)
     assert [(arm["run_count"], arm["step_count"]) for arm in truth(tmp_path / "three", "arms")] == [("5", "450")] * 3
     assert not (tmp_path / "three" / "truth" / "curves.csv").exists()
+
+
+@pytest.mark.parametrize("scale", ["small", "card", "12"])
+@pytest.mark.parametrize("seed", range(6))
+def test_what_the_trainer_knows_is_what_the_stitch_must_find(scale: str, seed: int) -> None:
+    """The truth comes from who redid what; an oracle that knows positions and times alone comes to the same labels."""
+    for arm in arms(scale, seed):
+        logs, known = [], []
+        for i, launch in enumerate(arm.launches):
+            if launch.joins == "log":
+                continue
+            rows = list(logged_rows(arm, log_parts(arm, i), {}))
+            known += [row for row, _, _ in rows]
+            start = arm.starts[i]
+            timed = [(at, values) for _, at, values in rows]
+            logs.append(stitch_oracle.Log(start.log_directory, start.run_id, arm.name, "log", start.started_at, timed))
+        excluded = [
+            (start.run_id, None, None, None)
+            for start, launch in zip(arm.starts, arm.launches, strict=True)
+            if launch.is_excluded
+        ]
+        found = stitch_oracle.stitch(logs, stitch_oracle.Declared(exclusions=excluded), "latest")
+        for row, oracle in zip(known, found, strict=True):
+            if arm.launches[row.launch].is_excluded:
+                expected = "excluded"
+            elif row.step is None:
+                expected = "unpositioned"
+            else:
+                expected = arm.drop_reason(row.launch, row.step) or None
+            assert oracle.label == expected, (arm.name, row)
+            assert oracle.training_step == (None if expected else arm.training_step[row.step]), (arm.name, row)
