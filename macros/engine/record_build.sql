@@ -1,6 +1,12 @@
-{#- Whether this command builds the whole project: a selection says nothing about what is stale. -#}
+{#- Whether this command builds every model: a selection of them says nothing about what is stale. -#}
 {% macro is_whole_build() %}
-  {%- do return(flags.WHICH == 'build' and not invocation_args_dict.get('select') and not invocation_args_dict.get('exclude')) -%}
+  {%- if flags.WHICH not in ('build', 'run') -%}
+    {%- do return(false) -%}
+  {%- endif -%}
+  {%- for node in graph.nodes.values() if node.resource_type == 'model' and node.unique_id not in selected_resources -%}
+    {%- do return(false) -%}
+  {%- endfor -%}
+  {%- do return(true) -%}
 {% endmacro %}
 
 {#- Keeps when each build began, ended and what came of it, in the warehouse itself, so that `seamline status` also
