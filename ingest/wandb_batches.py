@@ -1,12 +1,13 @@
 """Batches of log records to landing rows: protobuf to Arrow at once, then the columns of `wandb_values`."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from google.protobuf.message import DecodeError
 
 from ingest.landing import quarantine
 from ingest.wandb_framing import Found
@@ -70,7 +71,7 @@ def system_metrics(batch: Batch, first_sample: int) -> Rows:
     return system_table(found, _record_number(table), logged_at, first_sample)
 
 
-def last_keys(batch: Batch) -> list[bytes]:
+def last_keys(batch: Batch) -> list[Found]:
     """Those summary records of the batch that set or remove some key last, in order: the others leave no trace."""
     table = batch.convert("SummaryKeys")
     needed: set[int] = set()
@@ -84,7 +85,7 @@ def last_keys(batch: Batch) -> list[bytes]:
             last = np.zeros(len(names.dictionary), dtype=np.int64)
             last[names.indices.to_numpy()] = rows
             needed |= set(last.tolist())
-    return [batch.found[row].payload for row in sorted(needed)]
+    return [batch.found[row] for row in sorted(needed)]
 
 
 def _columns(items: pa.ListArray, batch: Batch, what: str) -> Columns:
@@ -125,16 +126,21 @@ def _typed(leaves: list[Leaf], batch: Batch, what: str) -> list[Leaf]:
     for leaf in leaves:
         text = leaf.text
         if not text and what == "history":
-            record = message("TypedHistoryRecord").FromString(batch.found[leaf.row].payload)
-            text = next(
-                (_typed_text(i) for i in record.history.item if (tuple(i.nested_key) or (i.key,)) == leaf.path), ""
-            )
+            items = _typed_items(batch.found[leaf.row])
+            text = next((_typed_text(i) for i in items if (tuple(i.nested_key) or (i.key,)) == leaf.path), "")
         if text:
             found.append(leaf._replace(text=text))
         else:
             reason = f"key {'.'.join(leaf.path)!r} has no value"
             batch.quarantined.append(quarantine(f"byte {batch.found[leaf.row].offset}", reason))
     return found
+
+
+def _typed_items(record: Found) -> Iterable:
+    try:
+        return message("TypedHistoryRecord").FromString(record.payload).history.item
+    except DecodeError:
+        return ()
 
 
 def _typed_text(item) -> str:

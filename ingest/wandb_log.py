@@ -93,7 +93,7 @@ class _Reader:
             try:
                 tag = self._note(message("Record").FromString(record.payload))
             except DecodeError:
-                return [quarantine(f"byte {record.offset}", "a record that is no W&B protobuf message")]
+                return [_no_message(record)]
             if not tag:
                 return ()
         batch = self.pending[tag]
@@ -125,8 +125,11 @@ class _Reader:
             yield system_metrics(batch, self.sample_count)
             self.sample_count += len(batch.found)
         else:
-            for payload in last_keys(batch):
-                self._update(self.summary, message("Record").FromString(payload).summary)
+            for found in last_keys(batch):
+                try:
+                    self._update(self.summary, message("Record").FromString(found.payload).summary)
+                except DecodeError:
+                    yield _no_message(found)
         yield from batch.quarantined
 
     def _note(self, record) -> int:
@@ -158,6 +161,10 @@ class _Reader:
             tree.set(tuple(item.nested_key) or (item.key,), item.value_json)
         for item in updates.remove:
             tree.remove(tuple(item.nested_key) or (item.key,))
+
+
+def _no_message(record: Found) -> tuple[str, pa.RecordBatch]:
+    return quarantine(f"byte {record.offset}", "a record that is no W&B protobuf message")
 
 
 def _time(stamp) -> datetime | None:

@@ -1,5 +1,6 @@
 """Config and summary of a run: keys that later records set anew or remove, landed once at the log's end."""
 
+import json
 from collections.abc import Iterator
 
 import pyarrow as pa
@@ -14,8 +15,9 @@ class Tree:
         self._root: dict = {}
 
     def set(self, path: tuple[str, ...], text: str) -> None:
-        """Set the value at `path`; a JSON object of plain values sets a leaf for each of its own."""
-        leaves = flatten(Leaf(0, path, text))
+        """Set the value at `path`; a JSON object of plain values sets a leaf for each of its own,
+        and a text that is no JSON is set as a JSON string."""
+        leaves = flatten(Leaf(0, path, text if _is_json(text) else json.dumps(text)))
         if leaves[0].path != path:
             self.remove(path)
         for leaf in leaves:
@@ -47,6 +49,14 @@ class Tree:
         columns = {key_column: list(found), "value_json": list(found.values())}
         schema = pa.schema([(name, pa.string()) for name in columns])
         return pa.RecordBatch.from_pydict(columns, schema), shared
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+        return True
+    except (ValueError, RecursionError):
+        return False
 
 
 def _leaves(path: tuple[str, ...], node: dict) -> Iterator[tuple[tuple[str, ...], str]]:
