@@ -16,7 +16,8 @@ MARTS = [
     "evaluation_verdicts",
     "scheduler_events",
     "teacher_spend_reconciliation",
-    "round_findings",
+    "candidate_findings",
+    "run_findings",
     "decision_findings",
     "teacher_findings",
     "observed_fields",
@@ -87,5 +88,8 @@ def calls(rows: list[dict], prices: list[dict] | None = None, **tables: list[dic
 
 def findings(models: Models) -> set[tuple[str, str]]:
     """(kind, subject) of every finding of the two domains."""
-    parts = (f"select kind, subject from {d}" for d in ("round_findings", "decision_findings", "teacher_findings"))
+    parts = (
+        f"select kind, subject from {d}"
+        for d in ("candidate_findings", "run_findings", "decision_findings", "teacher_findings")
+    )
     return set(models.rows(" union all ".join(parts)))

@@ -29,7 +29,7 @@ def test_interrupted_attempts_and_repeated_siblings_are_labelled() -> None:
     named = findings(models)
     assert ("duplicate_candidates", "run step 5") in named
     assert ("interrupted_attempt", "run step 5 attempt 1") in named
-    details = models.rows("select detail from round_findings where kind = 'duplicate_candidates'")
+    details = models.rows("select detail from candidate_findings where kind = 'duplicate_candidates'")
     assert details[0][0].startswith("2 lines")
 
 

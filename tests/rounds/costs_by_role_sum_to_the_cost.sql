@@ -6,5 +6,5 @@
 select
     subject,
     detail
-from {{ ref('round_findings') }}
+from {{ ref('candidate_findings') }}
 where kind in ('cost_by_role_differs')

@@ -6,5 +6,5 @@
 select
     subject,
     detail
-from {{ ref('round_findings') }}
+from {{ ref('candidate_findings') }}
 where kind in ('wrong_sibling_count', 'wrong_group_count')

@@ -7,5 +7,5 @@
 select
     subject,
     detail
-from {{ ref('round_findings') }}
+from {{ ref('candidate_findings') }}
 where kind in ('chain_broken')

@@ -7,5 +7,5 @@
 select
     subject,
     detail
-from {{ ref('round_findings') }}
+from {{ ref('run_findings') }}
 where kind in ('native_figure_differs')

@@ -6,5 +6,5 @@
 select
     subject,
     detail
-from {{ ref('round_findings') }}
+from {{ ref('run_findings') }}
 where kind in ('wandb_differs')

@@ -1,5 +1,5 @@
 -- Grain: one row per (kind, subject).
--- Decides what of the declared windows, plans and runs a person should look at.
+-- Decides what of the declared windows and plans a person should look at.
 with windows as (
     select
         *,
@@ -8,17 +8,6 @@ with windows as (
 ),
 
 known_runs as (select distinct run_id from {{ ref('candidates') }}),
-
-declared_ids as (
-    select
-        aliases.run_id,
-        count(*) as row_count,
-        max(case when onward.run_id is null then 0 else 1 end) as has_onward
-    from {{ source('declared', 'run_aliases') }} as aliases
-    left join {{ source('declared', 'run_aliases') }} as onward
-        on aliases.alias_of = onward.run_id
-    group by aliases.run_id
-),
 
 final as (
     select
@@ -96,23 +85,6 @@ final as (
     from {{ ref('evaluation_attempts') }}
     where label = 'unplanned' and not is_diagnostic
     group by run_id, policy, task
-    union all
-    select
-        'alias_of_alias',
-        run_id,
-        'warn',
-        'declared/run_aliases.csv: it is an alias of an alias; name the run itself'
-    from declared_ids
-    where has_onward = 1
-    union all
-    select
-        'diagnostic_run',
-        run_id,
-        'info',
-        'declared as diagnostic: queryable, out of every figure'
-    from {{ ref('run_identities') }}
-    where is_diagnostic
-    group by run_id
 )
 
 select

@@ -23,35 +23,29 @@ seen as (
     select
         run_id,
         step,
-        min(recorded_at) as first_candidate_at
+        recorded_at,
+        cast(null as timestamp) as called_at
     from {{ ref('candidates') }}
-    group by run_id, step
-),
-
-called as (
+    union all
     select
         run_id,
         step,
-        min(called_at) as first_called_at
+        cast(null as timestamp),
+        called_at
     from {{ ref('teacher_call_rows') }}
-    group by run_id, step
 ),
 
 first_seen as (
     select
         declared.run_id,
         declared.window_name,
-        min(seen.first_candidate_at) as first_candidate_at,
-        min(called.first_called_at) as first_called_at
+        min(seen.recorded_at) as first_candidate_at,
+        min(seen.called_at) as first_called_at
     from declared
     left join seen
         on
             declared.run_id = seen.run_id
             and seen.step between declared.first_step and declared.last_step
-    left join called
-        on
-            declared.run_id = called.run_id
-            and called.step between declared.first_step and declared.last_step
     group by declared.run_id, declared.window_name
 ),
 
@@ -59,6 +53,7 @@ counted as (
     select
         declared.run_id,
         declared.window_name,
+        declared.expected_candidate_count,
         count(task_rows.task) as task_row_count,
         cast(coalesce(sum(task_rows.candidate_count), 0) as bigint) as candidate_count,
         cast(coalesce(sum(task_rows.valid_count), 0) as bigint) as valid_count,
@@ -68,24 +63,24 @@ counted as (
         on
             declared.run_id = task_rows.run_id
             and task_rows.step between declared.first_step and declared.last_step
-    group by declared.run_id, declared.window_name
+    group by declared.run_id, declared.window_name, declared.expected_candidate_count
 ),
 
 measured as (
     select
         *,
-        cast(candidate_count as double) as n,
+        nullif(cast(candidate_count as double), 0) as n,
         valid_count / nullif(cast(candidate_count as double), 0) as p,
-        cast({{ var('wilson_z') }} as double) as z
+        cast({{ var('wilson_z') }} as double) as z,
+        candidate_count = expected_candidate_count and unknown_validity_count = 0 as is_complete
     from counted
 ),
 
 bounded as (
     select
         *,
-        (p + z * z / (2 * nullif(n, 0))) / (1 + z * z / nullif(n, 0)) as wilson_center,
-        z * sqrt(p * (1 - p) / nullif(n, 0) + z * z / (4 * nullif(n, 0) * nullif(n, 0)))
-        / (1 + z * z / nullif(n, 0)) as wilson_margin
+        (p + z * z / (2 * n)) / (1 + z * z / n) as wilson_center,
+        z * sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n) as wilson_margin
     from measured
 ),
 
@@ -114,14 +109,8 @@ final as (
         declared.registered_at < coalesce(
             first_seen.first_candidate_at, first_seen.first_called_at
         ) as is_preregistered,
-        bounded.candidate_count = declared.expected_candidate_count
-        and bounded.unknown_validity_count = 0 as is_complete,
-        case
-            when
-                bounded.candidate_count = declared.expected_candidate_count
-                and bounded.unknown_validity_count = 0
-                then bounded.valid_count >= declared.threshold_valid_count
-        end as passes,
+        bounded.is_complete,
+        case when bounded.is_complete then bounded.valid_count >= declared.threshold_valid_count end as passes,
         declared.source
     from declared
     inner join bounded

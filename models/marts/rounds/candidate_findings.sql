@@ -1,5 +1,5 @@
 -- Grain: one row per (kind, subject).
--- Decides what of the candidates, native metrics and saved steps a person should look at.
+-- Decides what of the candidates a person should look at.
 with groups as (
     select
         *,
@@ -13,21 +13,6 @@ candidates as (
         run_id || ' step ' || step as subject
     from {{ ref('candidates') }}
     where not is_diagnostic
-),
-
-superseded as (
-    select
-        native_rows.run_id,
-        native_rows.step,
-        native_values.metric,
-        native_values.value,
-        native_values.value_text
-    from {{ ref('native_rows') }} as native_rows
-    inner join {{ source('rounds', 'native_values') }} as native_values
-        on
-            native_rows.source_name = native_values.source_name
-            and native_rows.line_number = native_values.line_number
-    where native_rows.drop_reason = 'superseded' and not native_rows.is_diagnostic
 ),
 
 final as (
@@ -116,60 +101,6 @@ final as (
     from candidates
     where drop_reason is null and global_step <> step
     group by subject
-    union all
-    select
-        'native_figure_differs',
-        run_id || ' step ' || step || ' ' || metric,
-        'warn',
-        'the trainer logged ' || coalesce(cast(native_value as string), 'nothing') || ', the candidates give '
-        || coalesce(cast(candidate_value as string), 'nothing')
-    from {{ ref('native_checks') }}
-    where not agrees
-    union all
-    select
-        'step_in_two_launches',
-        superseded.run_id || ' step ' || superseded.step,
-        'warn',
-        count(*) || ' metrics have another value in an earlier launch; the later one stands'
-    from superseded
-    inner join {{ ref('training_metrics') }} as standing
-        on
-            superseded.run_id = standing.run_id
-            and superseded.step = standing.step
-            and superseded.metric = standing.metric
-    where
-        superseded.value is distinct from standing.native_value
-        or superseded.value_text is distinct from standing.native_value_text
-    group by superseded.run_id, superseded.step
-    union all
-    select
-        'wandb_differs',
-        run_id,
-        'warn',
-        disagreement_count || ' of ' || shared_value_count || ' values differ between native metrics and W&B'
-    from {{ ref('metric_reconciliation_summary') }}
-    where disagreement_count > 0
-    union all
-    select
-        'system_counts_differ',
-        run_id,
-        'info',
-        'system records: ' || coalesce(cast(exported_row_count as string), '?') || ' exported, '
-        || coalesce(cast(logged_row_count as string), '?') || ' in the logs, '
-        || coalesce(cast(server_event_count as string), '?') || ' by the server''s counter; none is the true number'
-    from {{ ref('system_metric_counts') }}
-    where
-        exported_row_count <> server_event_count
-        or exported_row_count <> logged_row_count
-        or logged_row_count <> server_event_count
-    union all
-    select
-        'saved_step_incomplete',
-        run_id || ' step ' || step,
-        'info',
-        'lacks ' || missing_parts
-    from {{ ref('saved_steps') }}
-    where missing_parts is not null
 )
 
 select

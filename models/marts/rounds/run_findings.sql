@@ -1,0 +1,108 @@
+-- Grain: one row per (kind, subject).
+-- Decides what of the runs, their metrics and saved steps a person should look at.
+with declared_ids as (
+    select
+        aliases.run_id,
+        count(*) as row_count,
+        max(case when onward.run_id is null then 0 else 1 end) as has_onward
+    from {{ source('declared', 'run_aliases') }} as aliases
+    left join {{ source('declared', 'run_aliases') }} as onward
+        on aliases.alias_of = onward.run_id
+    group by aliases.run_id
+),
+
+superseded as (
+    select
+        native_rows.run_id,
+        native_rows.step,
+        native_values.metric,
+        native_values.value,
+        native_values.value_text
+    from {{ ref('native_rows') }} as native_rows
+    inner join {{ source('rounds', 'native_values') }} as native_values
+        on
+            native_rows.source_name = native_values.source_name
+            and native_rows.line_number = native_values.line_number
+    where native_rows.drop_reason = 'superseded' and not native_rows.is_diagnostic
+),
+
+final as (
+    select
+        'native_figure_differs' as kind,
+        run_id || ' step ' || step || ' ' || metric as subject,
+        'warn' as severity,
+        'the trainer logged ' || coalesce(cast(native_value as string), 'nothing') || ', the candidates give '
+        || coalesce(cast(candidate_value as string), 'nothing') as detail
+    from {{ ref('native_checks') }}
+    where not agrees
+    union all
+    select
+        'step_in_two_launches',
+        superseded.run_id || ' step ' || superseded.step,
+        'warn',
+        count(*) || ' metrics have another value in an earlier launch; the later one stands'
+    from superseded
+    inner join {{ ref('training_metrics') }} as standing
+        on
+            superseded.run_id = standing.run_id
+            and superseded.step = standing.step
+            and superseded.metric = standing.metric
+    where
+        superseded.value is distinct from standing.native_value
+        or superseded.value_text is distinct from standing.native_value_text
+    group by superseded.run_id, superseded.step
+    union all
+    select
+        'wandb_differs',
+        run_id,
+        'warn',
+        disagreement_count || ' of ' || shared_value_count || ' values differ between native metrics and W&B'
+    from {{ ref('metric_reconciliation_summary') }}
+    where disagreement_count > 0
+    union all
+    select
+        'system_counts_differ',
+        run_id,
+        'info',
+        'system records: ' || coalesce(cast(exported_row_count as string), '?') || ' exported, '
+        || coalesce(cast(logged_row_count as string), '?') || ' in the logs, '
+        || coalesce(cast(server_event_count as string), '?') || ' by the server''s counter; none is the true number'
+    from {{ ref('system_metric_counts') }}
+    where
+        exported_row_count <> server_event_count
+        or exported_row_count <> logged_row_count
+        or logged_row_count <> server_event_count
+    union all
+    select
+        'saved_step_incomplete',
+        run_id || ' step ' || step,
+        'info',
+        'lacks ' || missing_parts
+    from {{ ref('saved_steps') }}
+    where missing_parts is not null
+    union all
+    select
+        'alias_of_alias',
+        run_id,
+        'warn',
+        'declared/run_aliases.csv: it is an alias of an alias; name the run itself'
+    from declared_ids
+    where has_onward = 1
+    union all
+    select
+        'diagnostic_run',
+        run_id,
+        'info',
+        'declared as diagnostic: queryable, out of every figure'
+    from {{ ref('run_identities') }}
+    where is_diagnostic
+    group by run_id
+)
+
+select
+    kind,
+    subject,
+    'rounds' as domain,
+    severity,
+    detail
+from final
