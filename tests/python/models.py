@@ -42,6 +42,7 @@ class Models:
         for schema in ("landing", "quarantine", "declared"):
             self.connection.execute(f"create schema {schema}")
         self._sources = {}
+        self._landed: dict[str, list[dict] | None] = {}
         for source in manifest["sources"].values():
             self._sources[source["name"]] = f"{source['schema']}.{source['name']}"
             columns = ", ".join(f'"{c["name"]}" {c["data_type"]}' for c in source["columns"].values())
@@ -59,31 +60,29 @@ class Models:
         self._order.append(name)
 
     def run(self, sources: dict[str, list[dict]]) -> None:
-        """Build every mart over these source rows (columns left out are null); tables not named are empty."""
-        for name, table in self._sources.items():
-            self.connection.execute(f"delete from {table}")
+        """Build every mart over these source rows (columns left out are null); tables not named are empty.
+
+        What depends only on sources that are as they were in the run before is left as it is.
+        """
+        changed = {name for name in self._sources if self._landed.get(name) != sources.get(name, [])}
+        for name in changed:
+            # Unknown until all is built: a model that fails leaves others to be built by the next run.
+            self._landed[name] = None
+            self.connection.execute(f"delete from {self._sources[name]}")
             if sources.get(name):
                 schema = tables()[name].schema
                 rows = pa.Table.from_pylist(sources[name], schema=schema)
                 self.connection.register("given", rows)
-                self.connection.execute(f"insert into {table} select * from given")
+                self.connection.execute(f"insert into {self._sources[name]} select * from given")
                 self.connection.unregister("given")
-        self._build()
-
-    def load(self, home: Path) -> None:
-        """Build every mart over what has landed and is declared in a home."""
-        for name, table in self._sources.items():
-            source, columns = tables()[name], ", ".join(f'"{c}"' for c in tables()[name].schema.names)
-            place = f"read_parquet('{home}/{source.folder}/{name}/*.parquet')"
-            if source.folder == "declared":
-                place = f"read_csv('{home}/declared/{name}.csv', header = true, all_varchar = true)"
-            self.connection.execute(f"delete from {table}; insert into {table} select {columns} from {place}")
-        self._build()
-
-    def _build(self) -> None:
+        stale = set(changed)
         for name in self._order:
+            if stale.isdisjoint(parent.split(".")[-1] for parent in self._nodes[name]["depends_on"]["nodes"]):
+                continue
+            stale.add(name)
             if self._nodes[name]["config"]["materialized"] != "view":
                 self.connection.execute(f'create or replace table "{name}" as {self._nodes[name]["compiled_code"]}')
+        self._landed |= {name: sources.get(name, []) for name in changed}
 
     def rows(self, sql: str) -> list[tuple]:
         return self.connection.execute(sql).fetchall()
