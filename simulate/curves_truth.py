@@ -60,6 +60,8 @@ class Truth:
                 len({log.run_id for log in logs}),
                 len(logs),
                 arm.lineage_count,
+                arm.median_gap if ratios else None,
+                told(bool(arm.unlogged_steps)),
                 min((ratio for ratio, is_seam in ratios if not is_seam), default=None),
                 max((ratio for ratio, is_seam in ratios if is_seam), default=None),
                 sum(len(log.rows) for log in logs),
@@ -89,7 +91,9 @@ class Truth:
                 elif row.step is not None:
                     reason = arm.drop_reason(row.launch, row.step)
                 ordinal = None if reason else arm.training_step[row.step]
-                self.run_rows.append([log.run_id, log.directory, row.row_idx, reason or None, ordinal])
+                heir = arm.superseded_by(row.launch, row.step) if row.step and not log.is_duplicate else None
+                superseded_by = None if heir is None else arm.starts[heir].run_id
+                self.run_rows.append([log.run_id, log.directory, row.row_idx, reason or None, ordinal, superseded_by])
 
     def write(self) -> None:
         """Write all but the curves, which are written as they come, and close those."""
@@ -103,6 +107,8 @@ class Truth:
                 "run_count",
                 "log_count",
                 "lineage_count",
+                "median_gap",
+                "has_step_hole",
                 "tightest_kept_gap_ratio",
                 "widest_collapsed_gap_ratio",
                 "logged_row_count",
@@ -113,7 +119,7 @@ class Truth:
         )
         write_csv(
             self.folder / "run_rows.csv",
-            ["run_id", "log_directory", "row_idx", "drop_reason", "training_step"],
+            ["run_id", "log_directory", "row_idx", "drop_reason", "training_step", "superseded_by_run_id"],
             self.run_rows,
         )
         write_csv(self.folder / "logs.csv", ["log_directory", "run_id", "row_count", "is_unfinished"], self.logs)

@@ -228,6 +228,12 @@ class Arm:
             return "seam_collapsed"
         return "rolled_back" if redone_at_or_below else "other_lineage"
 
+    def superseded_by(self, i: int, step: int) -> int | None:
+        """The launch that redid the work of launch `i` at `step`, where that was lost to the curve."""
+        if self.drop_reason(i, step) not in ("rolled_back", "seam_collapsed"):
+            return None
+        return min(j for j in self.chain if j > i)
+
     @cached_property
     def lineage_count(self) -> int:
         """Launches with rows that no launch with rows resumed from."""

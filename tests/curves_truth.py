@@ -28,6 +28,15 @@ SAME_STEPS = """
     from told as t full join arm_steps as s on t.arm = s.arm and t.training_step = s.training_step
     where t.position is distinct from s.position or t.run_id is distinct from s.run_id
 """
+SAME_ROW_COUNTS = """
+    with told as (
+        select run_id, training_step, count(*) as row_count from truth_run_rows
+        where drop_reason is null group by run_id, training_step
+    )
+    select 'arm_steps', s.arm, coalesce(t.training_step, s.training_step), t.row_count, s.row_count
+    from told as t full join arm_steps as s on t.run_id = s.run_id and t.training_step = s.training_step
+    where t.row_count is distinct from s.row_count
+"""
 SAME_ROWS = """
     with told as (select * from truth_run_rows),
     labelled as (
@@ -35,12 +44,13 @@ SAME_ROWS = """
         from run_rows as r inner join landed as l on r.log_id = l.source_name
     )
     select 'run_rows', coalesce(t.log_directory, r.log_directory), coalesce(t.row_idx, r.row_idx), t.drop_reason,
-        r.drop_reason, t.training_step, r.training_step
+        r.drop_reason, t.training_step, r.training_step, t.superseded_by_run_id, r.superseded_by_run_id
     from told as t
     full join labelled as r
         on t.run_id = r.run_id and t.log_directory = r.log_directory and t.row_idx = r.row_idx
     where t.run_id is null or r.run_id is null or t.drop_reason is distinct from r.drop_reason
         or t.training_step is distinct from r.training_step
+        or t.superseded_by_run_id is distinct from r.superseded_by_run_id
 """
 SAME_LOGS = """
     with found as (
@@ -59,12 +69,14 @@ SAME_ARMS = """
         from arm_metrics group by arm
     )
     select 'arms', coalesce(t.arm, a.arm), t.step_count, a.step_count, t.run_count, a.run_count, t.log_count,
-        a.log_count, t.lineage_count, a.lineage_count, t.tightest_kept_gap_ratio, a.tightest_kept_gap_ratio,
+        a.log_count, t.lineage_count, a.lineage_count, t.median_gap, a.median_gap, t.has_step_hole, a.has_step_hole,
+        t.tightest_kept_gap_ratio, a.tightest_kept_gap_ratio,
         t.widest_collapsed_gap_ratio, a.widest_collapsed_gap_ratio, t.logged_row_count, a.logged_row_count,
         t.value_count, totals.value_count, t.finite_value_sum, totals.finite_value_sum
     from truth_arms as t full join arms as a on t.arm = a.arm left join totals on a.arm = totals.arm
     where t.step_count is distinct from a.step_count or t.run_count is distinct from a.run_count
         or t.log_count is distinct from a.log_count or t.lineage_count is distinct from a.lineage_count
+        or t.median_gap is distinct from a.median_gap or t.has_step_hole is distinct from a.has_step_hole
         or t.tightest_kept_gap_ratio is distinct from a.tightest_kept_gap_ratio
         or t.widest_collapsed_gap_ratio is distinct from a.widest_collapsed_gap_ratio
         or t.logged_row_count is distinct from a.logged_row_count
@@ -87,9 +99,11 @@ SAME_DEVIATIONS = """
 """
 COLUMNS = {
     "curves": "arm varchar, training_step bigint, position double, run_id varchar, metric varchar, value varchar",
-    "run_rows": "run_id varchar, log_directory varchar, row_idx bigint, drop_reason varchar, training_step bigint",
+    "run_rows": "run_id varchar, log_directory varchar, row_idx bigint, drop_reason varchar, training_step bigint, "
+    "superseded_by_run_id varchar",
     "logs": "log_directory varchar, run_id varchar, row_count bigint, is_unfinished boolean",
     "arms": "arm varchar, step_count bigint, run_count bigint, log_count bigint, lineage_count bigint, "
+    "median_gap double, has_step_hole boolean, "
     "tightest_kept_gap_ratio double, widest_collapsed_gap_ratio double, logged_row_count bigint, value_count bigint, "
     "finite_value_sum double",
     "findings": "kind varchar, subject varchar",
@@ -115,7 +129,7 @@ def differences(home: Path, simulated: Path) -> list[tuple]:
             warehouse.execute(f"create temp table truth_{table} ({columns})")
             if path.exists():
                 warehouse.execute(f"copy truth_{table} from '{path}' (header, delimiter ',', quote '\"', escape '\"')")
-        checks = [SAME_ROWS, SAME_LOGS, SAME_ARMS, SAME_FINDINGS, SAME_DEVIATIONS]
+        checks = [SAME_ROWS, SAME_ROW_COUNTS, SAME_LOGS, SAME_ARMS, SAME_FINDINGS, SAME_DEVIATIONS]
         if (simulated / "truth" / "curves.csv").exists():
             checks += [SAME_STEPS, SAME_VALUES]
         return [row for check in checks for row in warehouse.execute(check).fetchall()]
