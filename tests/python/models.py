@@ -75,6 +75,22 @@ class Models:
                 self.connection.register("given", rows)
                 self.connection.execute(f"insert into {self._sources[name]} select * from given")
                 self.connection.unregister("given")
+        self._build(changed)
+        self._landed |= {name: sources.get(name, []) for name in changed}
+
+    def load(self, home: Path) -> None:
+        """Build every mart over what has landed and is declared in a home."""
+        self._landed = {}
+        for name, table in self._sources.items():
+            source, columns = tables()[name], ", ".join(f'"{c}"' for c in tables()[name].schema.names)
+            place = f"read_parquet('{home}/{source.folder}/{name}/*.parquet')"
+            if source.folder == "declared":
+                place = f"read_csv('{home}/declared/{name}.csv', header = true, all_varchar = true)"
+            self.connection.execute(f"delete from {table}; insert into {table} select {columns} from {place}")
+        self._build(set(self._sources))
+
+    def _build(self, changed: set[str]) -> None:
+        """Build what depends on the sources that changed."""
         stale = set(changed)
         for name in self._order:
             if stale.isdisjoint(parent.split(".")[-1] for parent in self._nodes[name]["depends_on"]["nodes"]):
@@ -82,7 +98,6 @@ class Models:
             stale.add(name)
             if self._nodes[name]["config"]["materialized"] != "view":
                 self.connection.execute(f'create or replace table "{name}" as {self._nodes[name]["compiled_code"]}')
-        self._landed |= {name: sources.get(name, []) for name in changed}
 
     def rows(self, sql: str) -> list[tuple]:
         return self.connection.execute(sql).fetchall()
