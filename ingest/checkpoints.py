@@ -1,4 +1,4 @@
-"""Reader of sweeps, bare checkpoint folders and published manifests. Layouts: see `find`."""
+"""Reader of sweeps, bare checkpoint folders, published manifests and the Hub. Layouts: see `find`."""
 
 import hashlib
 import os
@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ingest import hub
 from ingest.checkpoint_files import JSON_FILES, is_checkpoint_file, read_config
 from ingest.driver import READER_VERSION, Outcome, file_source, ingest
 from ingest.landing import Batches, Source, quarantine
@@ -22,23 +23,33 @@ _CELL_FILES = ("run.json", "submission.json", "ckpt-janitor.log")
 
 
 def ingest_checkpoints(home: Home, paths: Iterable[str], org: str | None = None) -> Outcome:
-    """Land every cell, bare checkpoint folder and manifest below `paths`. `org` names the cells' organisation."""
+    """Land every cell, bare checkpoint and manifest below `paths`, or on the Hub. `org` is the cells' organisation."""
     found = [p for path in paths for p in _given(path)]
     if not found:
         raise SourceError(
             f"{', '.join(paths)}: nothing to ingest; looked for <cell>/checkpoints/<family>/<step>/, folders with a "
             "config.json or weights, and manifest.json or .csv"
         )
-    return ingest(home, KIND, dict.fromkeys(found), partial(identify, org=org), partial(read, org=org))
+    # Forked processes would share the connections that the Hub's client holds.
+    workers = 1 if any(isinstance(item, str) for item in found) else None
+    return ingest(home, KIND, dict.fromkeys(found), partial(identify, org=org), partial(read, org=org), workers)
 
 
-def _given(path: str) -> list[Path]:
+def _given(path: str) -> list[Path | str]:
+    """What a path on the command line stands for: places on the Hub, or what `find` finds on disk."""
+    if path.startswith(hub.PREFIX) and not Path(path).exists():
+        return [*hub.find(path)]
+    return [found for match in matched(path) for found in find(match)]
+
+
+def matched(path: str) -> list[Path]:
+    """The path, or what it matches as a glob. Raises SourceError where there is nothing."""
     import glob
 
     matches = [Path(path)] if Path(path).exists() else [Path(p) for p in sorted(glob.glob(path, recursive=True))]
     if not matches:
         raise SourceError(f"{path}: no such file or folder; check the path")
-    return [found for match in matches for found in find(match)]
+    return matches
 
 
 def find(path: Path) -> list[Path]:
@@ -81,8 +92,13 @@ def cell_name(folder: Path) -> str:
     return stated if stated and "/" not in stated else folder.name
 
 
-def identify(path: Path, org: str | None) -> Source:
-    """The source at `path`. A cell is known by its name and run.json, so that a moved sweep replaces itself."""
+def identify(path: Path | str, org: str | None) -> Source:
+    """The source at `path`, or at a place on the Hub.
+
+    A cell is known by its name and run.json, so that a moved sweep replaces itself.
+    """
+    if isinstance(path, str):
+        return hub.identify(path, KIND)
     if path.is_file():
         return file_source(KIND, path)
     digest = hashlib.sha256(f"{READER_VERSION}:{org}:{path.parent.name}".encode())
@@ -102,9 +118,11 @@ def identify(path: Path, org: str | None) -> Source:
 
 
 def read(source: Source, org: str | None) -> Batches:
-    """Rows of one cell, bare checkpoint folder or manifest."""
+    """Rows of one cell, bare checkpoint folder or manifest, or of one place on the Hub."""
     path = Path(source.path)
-    if path.is_file():
+    if source.path.startswith(hub.PREFIX):
+        yield from hub.read(source)
+    elif path.is_file():
         yield from read_manifest(path)
     elif is_cell(path):
         yield from _read_cell(path, org or path.parent.name)
