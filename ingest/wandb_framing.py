@@ -66,7 +66,7 @@ def records(path: Path) -> Iterator[Found | Lost]:
                 else:
                     parts.append(chunk[position + 7 : end])
                 if kind in (_FULL, _LAST):
-                    if start != whole_until and not (start % BLOCK == 0 and start - whole_until < 7):
+                    if start - whole_until >= _FRAGMENT.size:  # less is the padding of a block
                         yield Lost(whole_until, start, "no record with a valid checksum", False)
                     yield Found(start, parts[0] if kind == _FULL else b"".join(parts))
                     whole_until, parts = base + end, []
