@@ -9,7 +9,7 @@ ROLLOUTS = """
     from truth_rollouts as t
     full join (
         select rollouts.*, regexp_extract(landed.path, '[^/]+$') as shard
-        from rollouts inner join landed using (source_name)
+        from rollouts inner join landing.landed_sources as landed using (source_name)
     ) as r using (run_name, step_idx, sample_idx)
     where t.run_name is null or r.run_name is null
         or r.training_step <> r.step_idx + 1
@@ -73,24 +73,36 @@ FINDINGS = """
 """
 
 
-def differences(home: Path, simulated: Path) -> list[tuple]:
+COLUMNS = {
+    "rollouts": "run_name varchar, step_idx bigint, sample_idx bigint, arm varchar, drop_reason varchar, "
+    "response_tokens bigint, assistant_tokens bigint, tool_output_tokens bigint, tool_block_count bigint, "
+    "assistant_segment_count bigint, tool_call_tokens bigint, tool_call_span_count bigint, "
+    "unclosed_tool_call_tokens bigint, call_count bigint, finish_reason varchar, shard varchar, line_number bigint",
+    "arm_turns": "arm varchar, training_step bigint, step_idx bigint, n_rollouts bigint, n_split_rollouts bigint, "
+    "response_tokens_total bigint, assistant_tokens_total bigint, assistant_segments_total bigint, "
+    "tool_output_tokens_total bigint, tool_blocks_total bigint, num_calls_total bigint, "
+    "assistant_tool_call_tokens_total bigint, assistant_non_tool_call_tokens_total bigint, "
+    "assistant_tool_call_spans_total bigint, malformed_tool_call_rollouts bigint, malformed_stop_rollouts bigint, "
+    "unclosed_tool_call_tokens_total bigint",
+    "unreadable": "shard varchar, line_number bigint",
+    "findings": "kind varchar, subject varchar",
+}
+
+
+def differences(warehouse: duckdb.DuckDBPyConnection, simulated: Path) -> list[tuple]:
     """Every row in which a turn mart and the truth differ, the mart's name first."""
-    with duckdb.connect() as db:
-        db.execute(f"attach '{home / 'warehouse.duckdb'}' as warehouse (read_only)")
-        db.execute("use warehouse")
-        landed = home / "landing" / "landed_sources" / "*.parquet"
-        db.execute(f"create temp view landed as select source_name, path from read_parquet('{landed}')")
-        for name in ("rollouts", "arm_turns", "unreadable", "findings"):
-            file = simulated / "truth" / f"turns_{name}.csv"
-            db.execute(f"create temp view truth_{name} as select * from read_csv('{file}', header = true)")
-        queries = [
-            ROLLOUTS.format(pairs=_differ("t", "r", SAME_COLUMNS)),
-            ARM_TURNS.format(pairs=_differ("t", "a", TOTALS)),
-            MALFORMED,
-            UNREADABLE,
-            FINDINGS,
-        ]
-        return [row for query in queries for row in db.execute(query).fetchall()]
+    for name, columns in COLUMNS.items():
+        file = simulated / "truth" / f"turns_{name}.csv"
+        warehouse.execute(f"create or replace temp table truth_{name} ({columns})")
+        warehouse.execute(f"copy truth_{name} from '{file}' (header, delimiter ',', quote '\"', escape '\"')")
+    queries = [
+        ROLLOUTS.format(pairs=_differ("t", "r", SAME_COLUMNS)),
+        ARM_TURNS.format(pairs=_differ("t", "a", TOTALS)),
+        MALFORMED,
+        UNREADABLE,
+        FINDINGS,
+    ]
+    return [row for query in queries for row in warehouse.execute(query).fetchall()]
 
 
 def _differ(left: str, right: str, columns: tuple[str, ...]) -> str:

@@ -93,7 +93,8 @@ class Models:
         """Build what depends on the sources that changed."""
         stale = set(changed)
         for name in self._order:
-            if stale.isdisjoint(parent.split(".")[-1] for parent in self._nodes[name]["depends_on"]["nodes"]):
+            parents = {parent.split(".")[-1] for parent in self._nodes[name]["depends_on"]["nodes"]}
+            if parents and stale.isdisjoint(parents):
                 continue
             stale.add(name)
             if self._nodes[name]["config"]["materialized"] != "view":
