@@ -1,6 +1,7 @@
 """The command line. Each command is one line into a room; heavy libraries are imported where they are used."""
 
 import sys
+from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -86,18 +87,31 @@ def build(context: typer.Context, home: HomeOption = None) -> None:
 @ingest_app.command("wandb")
 def ingest_wandb(
     sources: Annotated[
-        list[str], typer.Argument(help="Folders with .wandb logs or exported histories, such files, or ENTITY/PROJECT.")
+        list[str],
+        typer.Argument(help="Folders with .wandb logs or exported histories, such files, or ENTITY/PROJECT[/RUN]."),
     ],
     run_id: Annotated[
         str | None, typer.Option("--run-id", help="The run of an exported history that does not tell.")
     ] = None,
+    group: Annotated[str | None, typer.Option("--group", help="Over the API: only runs of this W&B group.")] = None,
+    since: Annotated[
+        datetime | None,
+        typer.Option("--since", formats=["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"], help="Over the API: only runs made since."),
+    ] = None,
+    run: Annotated[list[str] | None, typer.Option("--run", help="Over the API: only this run (repeatable).")] = None,
+    timeout: Annotated[
+        float, typer.Option("--timeout", min=1, help="Over the API: seconds to wait for a run that sends nothing.")
+    ] = 600,
     home: HomeOption = None,
 ) -> None:
-    """W&B runs: .wandb logs, exported histories (CSV, JSON, JSONL), chart exports."""
+    """W&B runs: .wandb logs, exported histories (CSV, JSON, JSONL), chart exports, or the API."""
     from ingest.wandb import ingest_wandb
+    from ingest.wandb_api import Choice
 
+    moment = f"{since:%Y-%m-%dT%H:%M:%SZ}" if since else None
+    choice = Choice(group, moment, tuple(run or ()), timeout)
     with open_home(home) as opened:
-        print(ingest_wandb(opened, sources, run_id).line())
+        print(ingest_wandb(opened, sources, run_id, choice=choice).line())
 
 
 @ingest_app.command("rollouts")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import NoReturn, ParamSpec, TypeVar
 
 from ingest.landing import QUARANTINE, Batches, Source, forget, land, landed
 from warehouse.console import progress, warn
@@ -18,6 +18,7 @@ from warehouse.names import file_stem, short_digest
 
 T = TypeVar("T")
 R = TypeVar("R")
+P = ParamSpec("P")
 
 READER_VERSION = "1"
 """Part of every digest: raising it makes the next ingest read every source again."""
@@ -36,6 +37,14 @@ class Outcome:
     @property
     def quarantined(self) -> int:
         return self.rows.get(QUARANTINE, 0)
+
+    def add(self, other: "Outcome") -> None:
+        """Count in another outcome of the same kind."""
+        self.landed += other.landed
+        self.unchanged += other.unchanged
+        self.copies += other.copies
+        for table, count in other.rows.items():
+            self.rows[table] = self.rows.get(table, 0) + count
 
     def line(self) -> str:
         parts = [f"{self.landed} landed", f"{self.unchanged} unchanged"]
@@ -108,13 +117,24 @@ def ingest(
     for stale in [s for s in known.values() if names.get(s.path, s.name) != s.name]:
         forget(home, stale.name)
     jobs = [_Job(home, source, read) for source in todo]
+    failures = []
     for counts in _in_parallel(_Job.run, jobs, workers, f"landing {kind}"):
-        outcome.landed += 1
-        for table, count in counts.items():
-            outcome.rows[table] = outcome.rows.get(table, 0) + count
+        if isinstance(counts, SourceError):
+            failures.append(counts)
+            continue
+        outcome.add(Outcome(kind, landed=1, rows=counts))
     if outcome.quarantined:
         warn(f"{outcome.quarantined} {kind} records could not be read; `seamline status` shows where and why")
+    if failures:
+        _raise(failures, outcome.landed)
     return outcome
+
+
+def _raise(failures: list[SourceError], landed_count: int) -> NoReturn:
+    """Raise the first failure, and say how many others there were: one bad source does not keep out the rest."""
+    first = min(failures, key=str)
+    others = f" ({len(failures) - 1} other sources failed; {landed_count} landed)" if len(failures) > 1 else ""
+    raise SourceError(f"{first}{others}") from first
 
 
 @dataclass
@@ -123,16 +143,28 @@ class _Job:
     source: Source
     read: Callable[[Source], Batches]
 
-    def run(self) -> dict[str, int]:
-        return land(self.home, self.source, self.read(self.source))
+    def run(self) -> dict[str, int] | SourceError:
+        try:
+            return land(self.home, self.source, self.read(self.source))
+        except SourceError as error:
+            return error
+
+
+def apart(work: Callable[P, R], *arguments: P.args, **named: P.kwargs) -> R:
+    """What `work` returns, done in a process of its own."""
+    with ProcessPoolExecutor(1, mp_context=_context()) as pool:
+        return pool.submit(work, *arguments, **named).result()
+
+
+def _context() -> multiprocessing.context.BaseContext:
+    return multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
 
 
 def _in_parallel(work: Callable[[T], R], items: list[T], workers: int, what: str) -> list[R]:
     """The results in any order. One process where one is enough; workers are forked where that is safe (Linux)."""
     if min(workers, len(items)) <= 1:
         return [work(item) for item in progress(items, what)]
-    context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
-    with ProcessPoolExecutor(min(workers, len(items)), mp_context=context) as pool:
+    with ProcessPoolExecutor(min(workers, len(items)), mp_context=_context()) as pool:
         futures = [pool.submit(work, item) for item in items]
         try:
             return [future.result() for future in progress(as_completed(futures), what, len(futures))]

@@ -1,6 +1,5 @@
-"""`seamline ingest wandb`: logs and exported histories of Weights & Biases."""
+"""`seamline ingest wandb`: logs, exported histories and the API of Weights & Biases."""
 
-import re
 from functools import partial
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import pyarrow.parquet as pq
 
 from ingest.driver import Outcome, expand, ingest
 from ingest.landing import QUARANTINE, Batches, Source, landed
+from ingest.wandb_api import TARGET, Choice, ingest_project
 from ingest.wandb_chart import Chart, charts, is_chart, read_chart
 from ingest.wandb_csv import header
 from ingest.wandb_export import BESIDE, HISTORIES, SUFFIXES, export_source, read_export, tell
@@ -19,17 +19,31 @@ _LOOKED_FOR = (
     "*.wandb logs, history.csv|json|jsonl, by-run/<arm>/<run_id>.csv, "
     "and CSV or JSON exports with W&B's columns (_step and _timestamp, or chart exports)"
 )
-_ENTITY_PROJECT = re.compile(r"(?!\.{1,2}/)[\w.-]+/[\w.-]+(/[\w.-]+)?")
 _SNIFFED_BYTES = 1 << 16
 
 
-def ingest_wandb(home: Home, sources: list[str], run_id: str | None = None, workers: int | None = None) -> Outcome:
-    """Land every log and exported history found in `sources`: folders, files, globs.
+def ingest_wandb(
+    home: Home,
+    sources: list[str],
+    run_id: str | None = None,
+    workers: int | None = None,
+    choice: Choice | None = None,
+) -> Outcome:
+    """Land every log and exported history found in `sources` (folders, files, globs), and runs of ENTITY/PROJECT.
 
-    `run_id` names the run of an exported history that does not tell. Raises SourceError where nothing is found, where
-    an export given by itself tells no run, and where nothing at all could be read of a file given by itself.
+    An existing path is never taken for a project; `choice` says which runs of a project. `run_id` names the run of an
+    exported history that does not tell. Raises SourceError where nothing is found, where an export given by itself
+    tells no run, and where nothing at all could be read of a file given by itself.
     """
-    _refuse_the_api(sources)
+    targets = [text for text in sources if not Path(text).exists() and TARGET.fullmatch(text)]
+    files = [text for text in sources if text not in targets]
+    outcome = _ingest_files(home, files, run_id, workers) if files else Outcome("wandb")
+    for target in targets:
+        outcome.add(ingest_project(home, target, choice or Choice(), workers))
+    return outcome
+
+
+def _ingest_files(home: Home, sources: list[str], run_id: str | None, workers: int | None) -> Outcome:
     paths = expand(sources, _LOOKED_FOR, _belongs)
     logs = [path for path in paths if _is_log(path)]
     chart_files = [path for path in paths if path not in logs and is_chart(path)]
@@ -87,15 +101,6 @@ def _belongs(file: Path) -> bool:
 
 def _has_bounds(file: Path) -> bool:
     return any(name.endswith("__MIN") for name in header(file)[0])
-
-
-def _refuse_the_api(sources: list[str]) -> None:
-    for text in sources:
-        if not Path(text).exists() and _ENTITY_PROJECT.fullmatch(text):
-            raise SourceError(
-                f"{text}: no such file or folder, and reading ENTITY/PROJECT over the W&B API is not in this version; "
-                "give a folder with .wandb logs or exported histories"
-            )
 
 
 def _refuse_unclear(path: Path, run_id: str | None) -> None:

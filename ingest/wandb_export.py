@@ -7,7 +7,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -174,17 +174,19 @@ def read_export(source: Source, run_id: str | None) -> Iterator[Rows]:
         return
     for file in told.files:
         if file.stem == "system_metrics":
-            yield from _system_metrics(file)
-    for table, column, values in (
-        ("wandb_config", "config_key", told.config),
-        ("wandb_summary", "summary_key", told.summary),
-    ):
+            yield from system_metrics(items_of(file), file.name)
+    yield from settings(told.config, told.summary)
+    told.facts.record_count = told.facts.history_row_count = row_count
+    yield told.facts.batch()
+
+
+def settings(config: dict[str, Any], summary: dict[str, Any]) -> Iterator[Rows]:
+    """The rows of `wandb_config` and `wandb_summary`."""
+    for table, column, values in (("wandb_config", "config_key", config), ("wandb_summary", "summary_key", summary)):
         tree = Tree()
         for key, value in values.items():
             tree.set((key.encode("utf-8", "backslashreplace").decode(),), json.dumps(value))
         yield table, tree.batch(column)[0]
-    told.facts.record_count = told.facts.history_row_count = row_count
-    yield told.facts.batch()
 
 
 def items_of(path: Path) -> Iterator[Items | Rows]:
@@ -215,12 +217,13 @@ def convert(rows: Items) -> tuple[Columns, list[Rows]]:
     return found, [quarantine(f"line {rows.numbers[repeat.row]}", repeat.reason("row")) for repeat in found.repeats]
 
 
-def _system_metrics(path: Path) -> Iterator[Rows]:
+def system_metrics(found_rows: Iterable[Items | Rows], holder: str) -> Iterator[Rows]:
+    """The rows of `wandb_system_metrics`; `holder` is what holds the samples, for the quarantine."""
     sample_count = 0
-    for rows in items_of(path):
+    for rows in found_rows:
         if not isinstance(rows, Items):
             table, batch = rows
-            reasons = [f"{path.name}: {reason}" for reason in batch.column("reason").to_pylist()]
+            reasons = [f"{holder}: {reason}" for reason in batch.column("reason").to_pylist()]
             yield table, batch.set_column(batch.schema.get_field_index("reason"), "reason", pa.array(reasons))
             continue
         found, faults = convert(rows)

@@ -1,7 +1,7 @@
 """JSON and JSONL exports of W&B as logged items: a list of rows, or a row a line."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +20,11 @@ Rows = tuple[str, pa.RecordBatch]
 
 def rows_of(path: Path) -> Iterator[Items | Rows]:
     """The rows of a `.jsonl` file, or of a `.json` file that holds a list; what is no row is quarantined."""
-    found = _lines(path) if path.suffix == ".jsonl" else _list(path)
+    return gather(_lines(path) if path.suffix == ".jsonl" else _list(path))
+
+
+def gather(found: Iterable[tuple[int, str, dict | None, str | None]]) -> Iterator[Items | Rows]:
+    """Items, some 200,000 at a time, of rows given as (number, locator, row, fault); a fault is quarantined."""
     numbers: list[int] = []
     rows: list[int] = []
     keys: list[str] = []

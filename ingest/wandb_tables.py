@@ -103,3 +103,9 @@ def iso_seconds(text: str) -> float | None:
     except ValueError:
         return None
     return (read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp()
+
+
+def iso_time(text: str | None) -> datetime | None:
+    """The moment, UTC, of an ISO 8601 time; None for what is none."""
+    seconds = iso_seconds(text) if text else None
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None)
