@@ -57,6 +57,18 @@ def ingest_checkpoints(
         print(ingest_checkpoints(opened, paths, org).line())
 
 
+@ingest_app.command("auto")
+def ingest_auto(
+    folder: Annotated[Path, typer.Argument(help="The folder that holds the campaign.")], home: HomeOption = None
+) -> None:
+    """Find every kind of source in a tree by its content, land it, and name what was not recognised."""
+    from ingest.auto import ingest_auto
+
+    with open_home(home) as opened:
+        for line in ingest_auto(opened, folder):
+            print(line, flush=True)
+
+
 @ingest_app.command("driver-usage")
 def ingest_driver_usage(paths: Paths, home: HomeOption = None) -> None:
     """Land the token reports of the driving agents' session logs (every driver/ folder below)."""

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
@@ -19,7 +20,10 @@ from warehouse.names import file_stem, short_digest
 
 KIND = "checkpoints"
 _MODEL_MARKS = (b'"model_type"', b'"architectures"', b'"_name_or_path"', b'"eos_token_id"')
-_CELL_FILES = ("run.json", "submission.json", "ckpt-janitor.log")
+CELL_FILES = ("run.json", "submission.json", "ckpt-janitor.log")
+"""What a cell says of itself, beside its checkpoints/ and driver/."""
+_SAVED_STEP = re.compile(r"global_step_\d+")
+"""Folders of a trainer's own saved steps, which lie in a checkpoints/ too: the rounds reader's."""
 
 
 def ingest_checkpoints(home: Home, paths: Iterable[str], org: str | None = None) -> Outcome:
@@ -63,7 +67,7 @@ def find(path: Path) -> list[Path]:
             found.append(Path(base))
             folders.clear()
             continue
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and not _SAVED_STEP.fullmatch(name))
         found += [Path(base, name) for name in sorted(files) if is_manifest(Path(base, name))]
     return found
 
@@ -77,10 +81,21 @@ def _is_checkpoint(folder: Path, files: list[str]) -> bool:
 
 
 def is_cell(folder: Path) -> bool:
-    """Whether a folder is one cell of a sweep."""
-    if any((folder / name).is_file() for name in _CELL_FILES):
+    """Whether a folder is one cell of a sweep: by what its files say, or by checkpoints/<family>/<step>/ in it."""
+    if (folder / "ckpt-janitor.log").is_file() or _says(folder / "run.json", ("cell", "driver")):
         return True
-    return any(True for _ in _steps(folder))
+    if _says(folder / "submission.json", ("submitted",)):
+        return True
+    has_run = (folder / "run.json").is_file()
+    return any(has_run or any(map(is_checkpoint_file, os.listdir(path))) for _, _, path in _steps(folder))
+
+
+def _says(path: Path, names: tuple[str, ...]) -> bool:
+    """Whether a file is a JSON object with one of these keys."""
+    try:
+        return not json_object(path.read_bytes()).keys().isdisjoint(names)
+    except (OSError, Unreadable):
+        return False
 
 
 def cell_name(folder: Path) -> str:
@@ -186,7 +201,8 @@ def _text(submission: dict[str, Any], name: str, problems: list[tuple[str, str]]
 def _families(folder: Path) -> Iterator[os.DirEntry]:
     try:
         with os.scandir(folder / "checkpoints") as entries:
-            yield from sorted((e for e in entries if e.is_dir() and not e.name.startswith(".")), key=lambda e: e.name)
+            families = [e for e in entries if e.is_dir() and not e.name.startswith(".")]
+            yield from sorted((e for e in families if not _SAVED_STEP.fullmatch(e.name)), key=lambda e: e.name)
     except (FileNotFoundError, NotADirectoryError):
         return
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from ingest.checkpoints import cell_name
+from ingest.checkpoints import cell_name, is_cell
 from ingest.driver import Outcome, expand, file_digest, ingest
 from ingest.landing import Batches, Source, quarantine
 from ingest.records import Unreadable, batches, json_object, lines, text, time, whole
@@ -28,8 +28,11 @@ def ingest_driver_usage(home: Home, paths: Iterable[str]) -> Outcome:
 
 
 def is_session_log(path: Path) -> bool:
-    """Whether a file lies where agent session logs do: `<cell>/driver/**/*.jsonl`."""
-    return path.suffix == ".jsonl" and _driver_folder(path) is not None
+    """Whether a file lies where agent session logs do, `<cell>/driver/**/*.jsonl`, in a cell or reporting tokens."""
+    folder = _driver_folder(path)
+    if path.suffix != ".jsonl" or folder is None:
+        return False
+    return is_cell(folder.parent) or any(mark in line for _, line in lines(path) for mark in _TELLTALES)
 
 
 def identify(path: Path) -> Source:

@@ -44,7 +44,7 @@ def ingest_wandb(
 
 
 def _ingest_files(home: Home, sources: list[str], run_id: str | None, workers: int | None) -> Outcome:
-    paths = expand(sources, _LOOKED_FOR, _belongs)
+    paths = expand(sources, _LOOKED_FOR, belongs)
     logs = [path for path in paths if _is_log(path)]
     chart_files = [path for path in paths if path not in logs and is_chart(path)]
     exports = [path for path in paths if path not in logs and path not in chart_files]
@@ -83,7 +83,7 @@ def _is_log(path: Path) -> bool:
     return path.suffix not in SUFFIXES
 
 
-def _belongs(file: Path) -> bool:
+def belongs(file: Path) -> bool:
     """Whether a file met in a folder is W&B's: by its name, else (tables) by the columns it starts with."""
     if file.suffix == ".wandb":
         return True

@@ -169,6 +169,7 @@ def test_what_a_cell_says_of_itself_may_be_broken(cell: Path, home: Path) -> Non
     write(cell / "submission.json", {"submitted": 500, "fallback": "sft/1"})
     other = cell.with_name("grok")
     write(other / "run.json", "{")
+    (other / "checkpoints" / "sft" / "1").mkdir(parents=True)
     write(other / "submission.json", "[]")
     seamline("ingest", "checkpoints", cell.parent, home=home)
     told = "cell, effort, started_at, submitted, fallback, has_run_json, has_submission"
