@@ -15,7 +15,6 @@ _SNIFFED_BYTES = 1 << 16
 _SIMULATION = ".seamline-simulation"
 _BESIDE_A_SIMULATION = {"declared", "truth"}
 """What `seamline simulate` writes beside the upstream files, and marks with a file of that name."""
-_CALL_KEYS = {"usage", "cost_usd", "prompt_tokens", "completion_tokens", "reasoning_tokens"}
 
 
 def _is_native(file: Path) -> bool:
@@ -23,10 +22,13 @@ def _is_native(file: Path) -> bool:
 
 
 def _is_call_log(file: Path) -> bool:
-    if teacher_calls.matches(file):
-        return True
-    keys = _first_keys(file) if file.suffix == ".jsonl" else set()
-    return "model" in keys and not keys.isdisjoint(_CALL_KEYS)
+    """By its place, else by what calls of OpenAI's two interfaces and this project's own records say of tokens."""
+    if teacher_calls.matches(file) or file.suffix != ".jsonl":
+        return teacher_calls.matches(file)
+    with open(file, "rb") as handle:
+        head = handle.read(_SNIFFED_BYTES)
+    says_tokens = any(mark in head for mark in (b'"prompt_tokens"', b'"input_tokens"', b'"cost_usd"'))
+    return b'"responses_create_params"' in head or (b'"model"' in head and says_tokens and b'"sessionId"' not in head)
 
 
 def _first_keys(file: Path) -> set[str]:

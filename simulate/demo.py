@@ -6,26 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from export.run import export
+from ingest.auto import ingest_auto
 from ingest.landing import forget, landed
-from ingest.native_metrics import ingest_native_metrics
-from ingest.rollouts import ingest_rollouts
-from ingest.rounds import ingest_rounds
-from ingest.teacher_calls import ingest_teacher_calls
-from ingest.wandb import ingest_wandb
 from simulate.campaign import simulate
 from warehouse.build import build
 from warehouse.errors import HomeError
 from warehouse.home import PROJECT, Home
-
-INGESTS = (
-    ("wandb", ingest_wandb),
-    ("rollouts", ingest_rollouts),
-    ("rounds", ingest_wandb),
-    ("rounds", ingest_rounds),
-    ("rounds", ingest_native_metrics),
-    ("rounds", ingest_teacher_calls),
-)
-"""What lands each folder of the simulation."""
 
 
 def demo(home: Home) -> Iterator[str]:
@@ -42,8 +28,7 @@ def demo(home: Home) -> Iterator[str]:
     for source in landed(home).values():
         if not Path(source.path).exists():
             forget(home, source.name)
-    for folder, ingest in INGESTS:
-        yield ingest(home, [str(campaign / folder)]).line()
+    yield from ingest_auto(home, campaign)
     yield build(home)
     yield from export(home, home.exports)
     yield f"look at {home.exports / 'INDEX.md'} and the CSV files beside it; `seamline status` shows the home"
