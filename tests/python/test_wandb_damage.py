@@ -408,6 +408,15 @@ def test_the_last_summary_and_config_stand(tmp_path: Path):
     ]
 
 
+def test_half_a_surrogate_pair_in_a_nested_key_or_text_lands_escaped(tmp_path: Path):
+    nested = ("d", '{"a\\ud800": {"b": 1}, "t": "\\udc00"}')
+    home = ingest_bytes(framed([history(1, nested)]), tmp_path)
+    assert rows(home, "select metric, key_path, value, value_text from wandb_history order by 1") == [
+        ("d.a\\ud800.b", '["d", "a\\\\ud800", "b"]', 1.0, None),
+        ("d.t", '["d", "t"]', None, '"\\udc00"'),
+    ]
+
+
 def test_bytes_after_the_checksum_of_nothing_are_not_read_as_a_record(tmp_path: Path):
     nothing = struct.pack("<IHB", zlib.crc32(b"\x01"), 0, 1)
     home = ingest_bytes(HEADER + nothing, tmp_path)
