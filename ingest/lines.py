@@ -22,19 +22,27 @@ SUFFIXES = ("", ".gz", ".zst")
 class Line:
     """Line `number` (from 1) of a file: `buffer[start:end]` without its newline.
 
-    The bytes are valid until the next line is asked for; a line that `is_too_long` has none. `digest` is their
-    XXH3-128.
+    The bytes are valid until the next line is asked for. A line that `is_too_long` has none, only their `known_digest`.
     """
 
     number: int
     buffer: bytearray
     start: int
     end: int
-    digest: bytes
-    is_too_long: bool = False
+    known_digest: bytes | None = None
+
+    @property
+    def is_too_long(self) -> bool:
+        return self.start == self.end and self.known_digest is not None
 
     def view(self) -> memoryview:
         return memoryview(self.buffer)[self.start : self.end]
+
+    def digest(self) -> bytes:
+        """XXH3-128 of the line's bytes."""
+        if self.known_digest is None and self.start < self.end:
+            self.known_digest = xxhash.xxh3_128_digest(self.view())
+        return self.known_digest or xxhash.xxh3_128_digest(b"")
 
 
 class DamagedFile(Exception):
@@ -65,7 +73,7 @@ class LinesDigest:
         self._digest = xxhash.xxh3_128()
 
     def add(self, line: Line) -> None:
-        self._digest.update(line.digest)
+        self._digest.update(line.digest())
 
     def end(self, damage: DamagedFile) -> None:
         self._digest.update(str(damage).encode())
@@ -81,7 +89,7 @@ def _split(handle: io.RawIOBase) -> Iterator[Line]:
         newline = buffer.find(b"\n", searched, end)
         if newline >= 0:
             number += 1
-            yield Line(number, buffer, start, newline, _digest(buffer, start, newline))
+            yield Line(number, buffer, start, newline)
             start = searched = newline + 1
             continue
         if end - start > LONGEST_LINE_BYTES:
@@ -99,13 +107,13 @@ def _split(handle: io.RawIOBase) -> Iterator[Line]:
             count = handle.readinto(memoryview(buffer)[end:])
         except (EOFError, OSError, zlib.error, zstandard.ZstdError) as error:
             if end:
-                yield Line(number + 1, buffer, 0, end, _digest(buffer, 0, end))
+                yield Line(number + 1, buffer, 0, end)
             raise DamagedFile(f"the file can't be read further ({error})") from error
         if not count:
             break
         end += count
     if end:
-        yield Line(number + 1, buffer, 0, end, _digest(buffer, 0, end))
+        yield Line(number + 1, buffer, 0, end)
 
 
 def _skip_long(handle: io.RawIOBase, number: int, buffer: bytearray, start: int, end: int) -> tuple[Line, int, int]:
@@ -117,11 +125,7 @@ def _skip_long(handle: io.RawIOBase, number: int, buffer: bytearray, start: int,
         stop = end if newline < 0 else newline
         digest.update(memoryview(buffer)[:stop])
         if newline >= 0 or not end:
-            return Line(number, buffer, 0, 0, digest.digest(), is_too_long=True), min(stop + 1, end), end
-
-
-def _digest(buffer: bytearray, start: int, end: int) -> bytes:
-    return xxhash.xxh3_128_digest(memoryview(buffer)[start:end])
+            return Line(number, buffer, 0, 0, digest.digest()), min(stop + 1, end), end
 
 
 def _open(path: Path) -> io.RawIOBase:

@@ -210,7 +210,7 @@ class _Records:
 
     def add(self, line: Line, found: Evidence) -> None:
         counts = (found.prompt_tokens, found.response_tokens, found.logprob_count, found.nan_logprob_count)
-        self._scalars.append((line.number, line.digest.hex(), *counts, *found.scalars))
+        self._scalars.append((line.number, line.digest().hex(), *counts, *found.scalars))
         self._lists.append(found)
 
     def batch(self) -> pa.RecordBatch:

@@ -75,7 +75,7 @@ def shard(
     rows = []
     for line_number, fields in enumerate(records, 1):
         text = bytearray(json.dumps(fields).encode())
-        found = reader.read(Line(line_number, text, 0, len(text), b""))
+        found = reader.read(Line(line_number, text, 0, len(text)))
         rows.append(
             dict(zip(SCALARS, found.scalars, strict=True))
             | {

@@ -17,7 +17,7 @@ READER = RecordReader(SPECIAL, keep_tokens=True)
 
 def line(text: str | bytes) -> Line:
     data = bytearray(text.encode() if isinstance(text, str) else text)
-    return Line(1, data, 0, len(data), b"")
+    return Line(1, data, 0, len(data))
 
 
 def told(found: Evidence) -> tuple:

@@ -191,7 +191,7 @@ def test_lines_are_those_between_newlines(tmp_path_factory, wanted: list[bytes],
     before = lines.BUFFER_BYTES, lines.LONGEST_LINE_BYTES
     lines.BUFFER_BYTES, lines.LONGEST_LINE_BYTES = buffer, 30
     try:
-        found = [(line.number, bytes(line.view()), line.is_too_long, line.digest) for line in lines.read_lines(file)]
+        found = [(line.number, bytes(line.view()), line.is_too_long, line.digest()) for line in lines.read_lines(file)]
     finally:
         lines.BUFFER_BYTES, lines.LONGEST_LINE_BYTES = before
     expected = data.split(b"\n")
