@@ -136,3 +136,5 @@ def _check_cell(where: str, name: str, cell: str, table: Table) -> None:
         check(cell)
     except ValueError:
         raise DeclaredError(f"{where}: {cell!r} is not {expected}") from None
+    if name in table.values and cell not in table.values[name]:
+        raise DeclaredError(f"{where}: {cell!r}; it is one of {', '.join(table.values[name])}")

@@ -32,6 +32,7 @@ class Table:
     schema: pa.Schema
     key: tuple[str, ...]
     required: frozenset[str]
+    values: dict[str, tuple[str, ...]]
 
 
 @cache
@@ -46,7 +47,9 @@ def tables() -> dict[str, Table]:
                 fields = [pa.field(c["name"], TYPES[c["data_type"]]) for c in columns]
                 required = frozenset(c["name"] for c in columns if c.get("config", {}).get("meta", {}).get("required"))
                 key = tuple(table.get("config", {}).get("meta", {}).get("key", ()))
-                found[table["name"]] = Table(table["name"], folder, pa.schema(fields), key, required)
+                values = {c["name"]: c.get("config", {}).get("meta", {}).get("values") for c in columns}
+                values = {name: tuple(allowed) for name, allowed in values.items() if allowed}
+                found[table["name"]] = Table(table["name"], folder, pa.schema(fields), key, required, values)
     return found
 
 

@@ -20,6 +20,7 @@ MARTS = [
     "run_findings",
     "decision_findings",
     "teacher_findings",
+    "price_findings",
     "observed_fields",
 ]
 START = datetime(2026, 9, 8, 12)
@@ -90,6 +91,6 @@ def findings(models: Models) -> set[tuple[str, str]]:
     """(kind, subject) of every finding of the two domains."""
     parts = (
         f"select kind, subject from {d}"
-        for d in ("candidate_findings", "run_findings", "decision_findings", "teacher_findings")
+        for d in ("candidate_findings", "run_findings", "decision_findings", "teacher_findings", "price_findings")
     )
     return set(models.rows(" union all ".join(parts)))

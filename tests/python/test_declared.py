@@ -54,6 +54,11 @@ CASES = [
 ]
 
 
+def test_a_value_that_is_none_of_those_allowed(declared):
+    (declared / "run_roles.csv").write_text("run_id,role,note\nwb-*,Diagnostic,\n")
+    assert mistake(declared).endswith("line 2, column 'role': 'Diagnostic'; it is one of formal, diagnostic")
+
+
 @pytest.mark.parametrize(("text", "expected"), [c[1:] for c in CASES], ids=[c[0] for c in CASES])
 def test_a_mistake_is_named_with_its_place(declared, text, expected):
     (declared / "arms.csv").write_text(text)

@@ -174,7 +174,7 @@ def test_a_run_without_wandb_shares_nothing() -> None:
 
 
 def test_native_figures_are_held_against_the_candidates() -> None:
-    outcomes = ["ok", "ok", "error", "late"]
+    outcomes = ["ok", "error", "error", "late"]
     rows = [
         candidate(
             "r1", n + 1, 1, f"g{n // 2}", n % 2, outcome=outcomes[n], is_valid=outcomes[n] == "ok",
@@ -184,12 +184,12 @@ def test_native_figures_are_held_against_the_candidates() -> None:
     ]  # fmt: skip
     rows.append(candidate("cut", 1, 1, "g0", 0, is_valid=True, outcome="ok"))
     right = {
-        "ours_env/valid_rate": 0.5,
+        "ours_env/valid_rate": 0.25,
         "ours_env/candidate_anchor_improved": 3.0,
         "ours_env/candidate_anchor_improved_rate": 0.75,
         "ours_env/behavior_advance_rate": 0.5,
-        "ours_env/outcome/ok": 2.0,
-        "ours_env/outcome/error": 1.0,
+        "ours_env/outcome/ok": 1.0,
+        "ours_env/outcome/error": 2.0,
         "ours_env/outcome/late": 1.0,
         "ours_env/outcome/never": 0.0,
         "actor/entropy": 0.5,

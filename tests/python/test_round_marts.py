@@ -242,6 +242,19 @@ def test_a_window_is_preregistered_before_its_first_candidate_even_an_interrupte
     }
 
 
+def test_a_window_that_can_not_be_is_a_finding() -> None:
+    windows = [
+        window("backwards", 2, 1, 4),
+        window("of none", 1, 1, 0, threshold_valid_count=0),
+        window("too much", 1, 1, 4, threshold_valid_count=5),
+        window("everything", 1, 1, 4, threshold_valid_count=4),
+    ]
+    named = findings(candidates(four(1, 2), decision_windows=windows))
+    assert {subject for kind, subject in named if kind == "window_impossible"} == {
+        f"run window {name}" for name in ("backwards", "of none", "too much")
+    }
+
+
 def test_a_window_of_an_unknown_run_and_one_under_an_alias() -> None:
     aliases = [{"run_id": "other", "alias_of": "run"}]
     windows = [window("a", 1, 1, 4, run_id="other"), window("b", 1, 1, 4, run_id="nobody")]

@@ -27,6 +27,7 @@ MARTS = [
     "run_findings",
     "decision_findings",
     "teacher_findings",
+    "price_findings",
     "observed_fields",
 ]
 
@@ -142,7 +143,7 @@ def test_the_ledger_is_compared_where_everything_is_known(campaign: Campaign) ->
 
 
 def test_findings_are_the_planted_ones(campaign: Campaign) -> None:
-    domains = ("candidate_findings", "run_findings", "decision_findings", "teacher_findings")
+    domains = ("candidate_findings", "run_findings", "decision_findings", "teacher_findings", "price_findings")
     rows = campaign.rows(" union all ".join(f"select kind, subject from {domain}" for domain in domains))
     luna, alias = "ropd-sim-wide gpt-5.6-luna-2026-08-01", "ropd-sim-wide teacher-alias"
     assert set(rows) == {

@@ -6,5 +6,5 @@
 select
     subject,
     detail
-from {{ ref('teacher_findings') }}
+from {{ ref('price_findings') }}
 where kind in ('price_starts_twice', 'price_ambiguous')

@@ -62,6 +62,17 @@ final as (
     where not is_preregistered
     union all
     select
+        'window_impossible',
+        subject,
+        'warn',
+        'it ends before it begins, expects no candidates, or asks for more valid ones than it expects'
+    from windows
+    where
+        last_step < first_step
+        or expected_candidate_count <= 0
+        or threshold_valid_count > expected_candidate_count
+    union all
+    select
         'evaluation_incomplete',
         plan_name || ' ' || run_id,
         'info',

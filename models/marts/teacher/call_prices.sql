@@ -12,9 +12,12 @@ prices as (
     select distinct
         model_pattern,
         valid_from,
-        input_usd_per_million,
-        cached_input_usd_per_million,
-        output_usd_per_million
+        -- A price below zero is none.
+        case when input_usd_per_million >= 0 then input_usd_per_million end as input_usd_per_million,
+        case
+            when cached_input_usd_per_million >= 0 then cached_input_usd_per_million
+        end as cached_input_usd_per_million,
+        case when output_usd_per_million >= 0 then output_usd_per_million end as output_usd_per_million
     from {{ source('declared', 'model_prices') }}
 ),
 

@@ -10,15 +10,6 @@ with calls as (
 
 call_rows as (select * from {{ ref('teacher_call_rows') }}),
 
-starts as (
-    select
-        model_pattern,
-        valid_from
-    from {{ source('declared', 'model_prices') }}
-    group by model_pattern, valid_from
-    having count(*) > 1
-),
-
 final as (
     select
         'unknown_cost' as kind,
@@ -65,22 +56,6 @@ final as (
     from calls
     where called_at is null
     group by run_model
-    union all
-    select
-        'price_ambiguous',
-        model,
-        'warn',
-        'several declared prices fit equally well on ' || count(*) || ' days: its cost is unknown there'
-    from {{ ref('call_prices') }}
-    where is_ambiguous
-    group by model
-    union all
-    select
-        'price_starts_twice',
-        model_pattern || ' ' || coalesce(cast(valid_from as string), 'always'),
-        'warn',
-        'declared/model_prices.csv gives this price more than once'
-    from starts
     union all
     select
         'retried_calls',
