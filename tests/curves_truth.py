@@ -121,6 +121,7 @@ def declare(home: Path, simulated: Path) -> None:
 def differences(home: Path, simulated: Path) -> list[tuple]:
     """Every row in which a mart and the truth differ, its mart first; none is what a right stitch gives."""
     with duckdb.connect(str(home / "warehouse.duckdb"), read_only=True) as warehouse:
+        warehouse.execute("set enable_progress_bar = false")
         warehouse.execute(
             "create temp table landed as select * from read_parquet(?)", [f"{home}/landing/landed_sources/*.parquet"]
         )

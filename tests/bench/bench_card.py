@@ -19,8 +19,7 @@ import numpy as np
 import pandas as pd
 
 from simulate.curves import write
-from tests.bench.measure import measure
-from tests.bench.pandas_stitch import stitch
+from tests.bench.measure import Measured, measure
 from tests.curves_truth import declare, differences
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -37,9 +36,10 @@ empty: {target: duckdb, outputs: {duckdb: {type: duckdb, path: empty.duckdb, thr
 
 
 class Ran(NamedTuple):
-    """Wall seconds and peak resident megabytes of a command."""
+    """Wall seconds, processor seconds (children included) and peak resident megabytes of a command."""
 
     seconds: float
+    cpu_seconds: float
     peak_mb: float
 
 
@@ -56,19 +56,19 @@ def run(command: Sequence[object], folder: Path = ROOT, **environment: str) -> R
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise subprocess.CalledProcessError(process.returncode, process.args)
-    return Ran(time.perf_counter() - started, usage.ru_maxrss / 1024)
+    return Ran(time.perf_counter() - started, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
 
 
 def seamline(home: Path, *arguments: object, **environment: str) -> Ran:
     return run([sys.executable, "-m", "seamline", *arguments], SEAMLINE_HOME=str(home), **environment)
 
 
-def land(home: Path, simulated: Path, scale: str) -> tuple[float, float]:
-    """Simulate the W&B runs of a campaign and land them; returns the seconds of each."""
+def land(home: Path, simulated: Path, scale: str) -> tuple[Measured, Ran]:
+    """Simulate the W&B runs of a campaign and land them; returns what each took."""
     simulating = measure(write, simulated, scale, 0)
     seamline(home, "init")
     declare(home, simulated)
-    return simulating.seconds, seamline(home, "ingest", "wandb", simulated / "wandb").seconds
+    return simulating, seamline(home, "ingest", "wandb", simulated / "wandb")
 
 
 def check(home: Path, simulated: Path) -> None:
@@ -122,16 +122,19 @@ def card(folder: Path) -> None:
     check(home, simulated)
     print("card: every curve, row label, arm and finding equals the truth")
     ours, bare = build.seconds + export.seconds, dbt.seconds + scanning.seconds
+    ours_cpu, bare_cpu = build.cpu_seconds + export.cpu_seconds, dbt.cpu_seconds + scanning.cpu_seconds
     print(
-        f"landed to exported {ours:.1f} s (build {build.seconds:.1f}, export {export.seconds:.1f}; peak "
-        f"{max(build.peak_mb, export.peak_mb):.0f} MB); bare dbt build and a scan {bare:.1f} s "
-        f"({dbt.seconds:.1f} + {scanning.seconds:.1f}): {ours / bare:.1f} x"
+        f"landed to exported       {ours:6.1f} s, {ours_cpu:5.1f} s of processor (build {build.seconds:.1f} s, export "
+        f"{export.seconds:.1f} s; peak {max(build.peak_mb, export.peak_mb):.0f} MB)"
     )
-    pandas = measure(stitch, home / "landing", home / "declared", folder / "pandas", one_core=False)
+    print(f"bare dbt build and scan  {bare:6.1f} s, {bare_cpu:5.1f} s of processor", end="")
+    print(f": Seamline takes {ours / bare:.1f} x, {ours_cpu / bare_cpu:.1f} x of processor")
+    arguments = [home / "landing", home / "declared", folder / "pandas"]
+    pandas = run([sys.executable, "-m", "tests.bench.pandas_stitch", *arguments])
     count = check_equal(exported / "by-arm", folder / "pandas")
     print(
-        f"pandas script: {pandas.seconds:.1f} s, peak {pandas.peak_mb:.0f} MB, the same {count} by-arm CSVs "
-        "(no labels, no tests, no by-run files)"
+        f"pandas script            {pandas.seconds:6.1f} s, {pandas.cpu_seconds:5.1f} s of processor (peak "
+        f"{pandas.peak_mb:.0f} MB): the same {count} by-arm CSVs, without labels, tests and by-run files"
     )
 
 
@@ -145,15 +148,20 @@ def linear(folder: Path) -> None:
         check(home, simulated)
         with duckdb.connect(str(home / "warehouse.duckdb"), read_only=True) as warehouse:
             values = warehouse.execute("select count(*) from arm_metrics").fetchone()[0]
-        took[count] = built.seconds
+        took[count] = built
         print(
-            f"{count:,} arms, {5 * count:,} runs, {values:,} values: simulated in {simulating:.0f} s, "
-            f"landed in {landing:.0f} s, built in {built.seconds:.0f} s (peak {built.peak_mb:.0f} MB)",
+            f"{count:,} arms, {5 * count:,} runs, {values:,} values: simulated in {simulating.seconds:.0f} s, "
+            f"landed in {landing.seconds:.0f} s, built in {built.seconds:.0f} s "
+            f"({built.cpu_seconds:.0f} s of processor; peak {built.peak_mb:.0f} MB)",
             flush=True,
         )
         shutil.rmtree(home)
         shutil.rmtree(simulated)
-    print(f"1,000 arms took {took[1_000] / took[100]:.1f} x as long to build as 100")
+    few, many = took[100], took[1_000]
+    print(
+        f"1,000 arms take {many.seconds / few.seconds:.1f} x as long to build as 100, "
+        f"{many.cpu_seconds / few.cpu_seconds:.1f} x of processor"
+    )
 
 
 def main(arguments: Sequence[str] = ()) -> None:

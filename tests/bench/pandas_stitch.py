@@ -6,6 +6,7 @@ labels, so nothing it drops can be audited, and it can't tell a logged NaN from 
 
 import json
 import re
+import sys
 from pathlib import Path
 
 import pandas as pd
@@ -112,3 +113,7 @@ def keep(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.rename(columns={"position": "step_position"})[
         ["source_name", "row_idx", "run_id", "training_step", "step_position"]
     ]
+
+
+if __name__ == "__main__":
+    stitch(*map(Path, sys.argv[1:]))
