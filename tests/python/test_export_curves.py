@@ -17,6 +17,10 @@ NAN, INF = math.nan, math.inf
 WILD_ARM = "../evil | arm\n`x` <b>"
 WILD_RUN = "../../up"
 LONG_ARM = "n" * 300
+SEAMS = [  # the gap at the seam is 5 and 2 of a median gap of 100; in the second a step of 50 was real
+    ("seam-a", [100.0, 200.0, 300.0, 400.0], [405.0, 505.0, 605.0]),
+    ("seam-b", [100.0, 200.0, 250.0, 350.0, 450.0], [452.0, 552.0, 652.0]),
+]
 LEADS = ["training_step", "position", "run_id"]
 LAST = ["logged_training_step", "word"]
 AUDIT = ["_log_id", "_row_idx", "_drop_reason", "_training_step"]
@@ -47,8 +51,11 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
     land_run(home, "bad-parser", [{"global_step": 1.0, "scores": 9.0}], arm="excluded-arm", hour=5)
     land_run(home, "no-rows", [], arm="alpha", hour=6)
     land_run(home, None, [], log_id="stray", hour=7, unreadable=[("byte 7", "cut inside a record")], lost_tail_bytes=3)
+    for arm, before, after in SEAMS:
+        land_run(home, f"{arm}-1", [{"global_step": position} for position in before], arm=arm, hour=8)
+        land_run(home, f"{arm}-2", [{"global_step": position} for position in after], arm=arm, hour=9)
     declare(home, "run_exclusions", "bad-parser,,,,wrong | tool parser,a colleague\n")
-    declare(home, "arms", "alpha,7,,false,,,,slow cluster\n")
+    declare(home, "arms", "alpha,7,,false,,,,slow cluster\nAlpha,5,,false,,,,\n")
     declare(home, "metric_notes", "scores,fresh rubrics each step,false\n")
     declare(home, "frozen_recipe", "*,lr,0.25,true,halved by mistake\n")
     seamline("build", home=home)
@@ -122,7 +129,7 @@ def test_wide_file_is_the_by_arm_files_one_below_the_other(out):
         absent = [c for c in wide.columns if c not in own.columns and c != "arm"]
         assert (below[absent] == "").all(axis=None)
         seen += len(own)
-    assert seen == len(wide) == 7 + 1 + 1 + 1
+    assert seen == len(wide) == 7 + 1 + 1 + 1 + 6 + 7
 
 
 def test_pandas_and_duckdb_read_the_numbers_back(out):
@@ -137,13 +144,13 @@ def test_pandas_and_duckdb_read_the_numbers_back(out):
 
 def test_names_from_data_stay_inside_and_apart(out):
     files = files_of(out)
-    assert set(files) == {"alpha", "Alpha", WILD_ARM, LONG_ARM, "excluded-arm"}
+    assert set(files) == {"alpha", "Alpha", WILD_ARM, LONG_ARM, "excluded-arm", "seam-a", "seam-b"}
     assert files["excluded-arm"] == ""
     folded = {file.casefold() for file in files.values() if file}
-    assert len(folded) == 4
+    assert len(folded) == 6
     assert all(Path(file).parent == Path("by-arm") and len(file) < 160 for file in files.values() if file)
     assert {p.relative_to(out).as_posix() for p in (out / "by-arm").iterdir()} == set(files.values()) - {""}
-    assert len(list((out / "by-run").rglob("*.csv"))) == 6
+    assert len(list((out / "by-run").rglob("*.csv"))) == 6 + 4
     assert all(len(p.relative_to(out).parts) == 3 for p in (out / "by-run").rglob("*.csv"))
     assert not (out.parent / "up.csv").exists()
 
@@ -191,10 +198,9 @@ def test_readme_names_the_traps_of_this_campaign(out):
     )
     assert "100 to 700 over its 7 steps" in text
     assert "- dead is zero wherever it was logged (arms: 1)" in text
-    assert "1 of 1 arms with a declared number of steps land exactly on it" in text
-    assert (
-        "No pair was close enough to be taken for one step; the tightest pair taken for two lay 1 apart (alpha)" in text
-    )
+    assert "1 of 2 arms with a declared number of steps land exactly on it" in text
+    assert "The widest pair taken for one step lay 0.05 of a median gap apart (seam-a); the tightest" in text
+    assert "the tightest pair taken for two lay 0.5 apart (seam-b)." in text
 
 
 def test_lists_and_checksums_cover_every_file(out):
