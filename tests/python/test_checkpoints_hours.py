@@ -82,8 +82,17 @@ def test_of_several_archive_lines_the_first_inside_the_run_counts(models, rows):
     for line, hour in enumerate([-5.0, 60.0, 40.0, 200.0], 1):
         rows.archive("a/1", hour, line=line)
     rows.archive("a/1", 3.0, action="pruned", line=9)
+    # The first and the last moment of the run are inside it.
+    for path, hours in {"a/2": [-5.0, 0.0], "a/3": [-5.0, 100.0]}.items():
+        rows.checkpoint(path)
+        for line, hour in enumerate(hours, 20):
+            rows.archive(path, hour, line=line)
     models.run(rows.tables)
-    assert models.rows(HOURS) == [("org/kimi.h040.a.1", 40.0, "janitor", None)]
+    assert models.rows(HOURS) == [
+        ("org/kimi.h040.a.1", 40.0, "janitor", None),
+        ("org/kimi.h000.a.2", 0.0, "janitor", None),
+        ("org/kimi.h100.a.3", 100.0, "janitor", None),
+    ]
 
 
 def test_three_within_a_minute_were_copied_and_two_were_not(models, rows):

@@ -348,6 +348,7 @@ def test_the_index_holds_valid_cells_and_baselines_at_hour_0(models, rows):
     rows.baseline(30.0)
     rows.baseline(10.0, suite="two")
     rows.baseline(10.0, suite="three", model_id="Other/unseen")
+    rows.model("Qwen/base", kind="hub", repo="Qwen/base", branch="main")
     rows.model("base", eos=OK)
     rows.published("Base/older", 0.0, "baseline", cell="BASELINE", eos_ok=False, eos_token_ids=[1])
     rows.model("stray")
