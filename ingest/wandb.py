@@ -46,10 +46,10 @@ def ingest_wandb(
 def _ingest_files(home: Home, sources: list[str], run_id: str | None, workers: int | None) -> Outcome:
     paths = expand(sources, _LOOKED_FOR, belongs)
     logs = [path for path in paths if _is_log(path)]
-    chart_files = [path for path in paths if path not in logs and is_chart(path)]
-    exports = [path for path in paths if path not in logs and path not in chart_files]
+    chart_files = {path for path in paths if not _is_log(path) and is_chart(path)}
+    exports = [path for path in paths if not _is_log(path) and path not in chart_files]
     beside = {file for path in chart_files for file in path.parent.glob("*.csv") if is_chart(file)}
-    found = charts(sorted({*chart_files, *(file.resolve() for file in beside)}), run_id)
+    found = charts(sorted(chart_files | {file.resolve() for file in beside}), run_id)
     if run_id and len(exports) + len(found) != 1:
         raise SourceError(f"--run-id names one run, but there are {len(exports) + len(found)} exported histories")
     alone = [Path(text).resolve() for text in sources if Path(text).is_file()]

@@ -421,8 +421,6 @@ def test_read_only_files_and_folders_are_read(tmp_path: Path):
 @pytest.mark.parametrize(
     ("source", "says"),
     [
-        ("entity/project", "over the W&B API is not in this version"),
-        ("entity/project/run1", "over the W&B API is not in this version"),
         ("./missing", "no such file or folder"),
         ("empty", "looked for .*wandb logs"),
     ],
