@@ -144,6 +144,7 @@ def test_native_metrics_are_held_against_wandb_value_by_value() -> None:
         # The trainer's own counter counts, where the row has it.
         ("b", 1, 77, {"same": 2.0, "training/global_step": 2.0}),
         ("b", 2, None, {"same": 3.0}),
+        ("b", 3, 55, {"same": 4.0, "training/global_step": NAN}),
     ]
     models = built(natives([("n", None)], lines, **history(rows, {"a": 0, "b": 3})))
     assert models.rows("select step, metric, wandb_value, agrees from metric_reconciliation order by 1, 2") == [

@@ -147,6 +147,15 @@ def test_costs_are_summed_by_step_and_role_without_diagnostics() -> None:
     assert models.rows("select call_id from teacher_calls where is_diagnostic") == [("c6",)]
 
 
+def test_absurd_figures_do_not_stop_a_build() -> None:
+    rows = [call(1, cost_usd=1e300, input_tokens=2**62), call(2, cost_usd=0.5, input_tokens=2**62)]
+    models = calls([*rows, call(3, input_tokens=2**62, output_tokens=2**62)])
+    columns = "known_cost_usd, known_input_tokens, known_output_tokens"
+    assert models.rows("select call_count from teacher_costs") == [(3,)]
+    (cost, tokens, output), *_ = models.rows(f"select {columns} from teacher_costs")
+    assert cost > 0.5 and tokens is None and output == 2**62 + 200
+
+
 def spend(line: int, step: int | None, role: str | None, cost: float | None, **fields: object) -> dict:
     row = {"source_name": "ledger", "line_number": line, "run_in_path": "run", "step": step, "role": role}
     return row | {"cost_usd": cost} | fields

@@ -27,7 +27,7 @@ stepped as (
         tracked_rows.log_id,
         tracked_rows.row_idx,
         tracked_rows.happened_at,
-        coalesce(cast(counters.value as bigint), tracked_rows.step_idx) as step
+        coalesce(try_cast(counters.value as bigint), tracked_rows.step_idx) as step
     from tracked_rows
     left join history as counters
         on

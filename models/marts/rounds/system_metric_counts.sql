@@ -14,7 +14,7 @@ with exports as (
 counters as (
     select
         identities.run_id,
-        cast(max(fields.value) as bigint) as server_event_count
+        max(try_cast(fields.value as bigint)) as server_event_count
     from {{ source('rounds', 'rounds_tracker_fields') }} as fields
     inner join {{ source('rounds', 'rounds_tracker_exports') }} as exported
         on fields.source_name = exported.source_name

@@ -9,10 +9,10 @@ select
     count(case when cost_source = 'unknown' then 1 end) as unknown_cost_call_count,
     count(case when cost_source = 'reported' then 1 end) as reported_cost_call_count,
     count(case when cost_source = 'priced' then 1 end) as priced_cost_call_count,
-    cast(sum(input_tokens) as bigint) as known_input_tokens,
-    cast(sum(cached_input_tokens) as bigint) as known_cached_input_tokens,
-    cast(sum(output_tokens) as bigint) as known_output_tokens,
-    cast(sum(reasoning_tokens) as bigint) as known_reasoning_tokens
+    try_cast(sum(input_tokens) as bigint) as known_input_tokens,
+    try_cast(sum(cached_input_tokens) as bigint) as known_cached_input_tokens,
+    try_cast(sum(output_tokens) as bigint) as known_output_tokens,
+    try_cast(sum(reasoning_tokens) as bigint) as known_reasoning_tokens
 from {{ ref('teacher_calls') }}
 where not is_diagnostic
 group by run_id, step, role
