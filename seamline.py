@@ -200,6 +200,7 @@ def export(
         Profile.archive
     ),
     limit_gib: Annotated[float, typer.Option(min=0, help="Refuse an export larger than this.")] = 4.0,
+    figures: Annotated[bool, typer.Option(help="Draw the figures too (PNG and PDF).")] = True,
     home: HomeOption = None,
 ) -> None:
     """Write the marts as files for readers: CSV, README, file list, checksums."""
@@ -210,7 +211,7 @@ def export(
         if name not in DOMAINS:
             raise typer.BadParameter(f"{name!r} is no domain; known are {', '.join(DOMAINS)}", param_hint="--only")
     with open_home(home) as opened:
-        print("\n".join(export(opened, folder, domains, profile.value, limit_gib)))
+        print("\n".join(export(opened, folder, domains, profile.value, limit_gib, figures)))
 
 
 @app.command()

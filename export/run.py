@@ -10,6 +10,7 @@ from types import ModuleType
 
 import duckdb
 
+from export import figures
 from warehouse.connect import open_warehouse
 from warehouse.errors import ExportError
 from warehouse.home import Home
@@ -39,6 +40,7 @@ def export(
     only: Sequence[str] = (),
     profile: str = "archive",
     limit_gib: float = SIZE_LIMIT_GIB,
+    with_figures: bool = True,
 ) -> list[str]:
     """Export the domains (all, or those in `only`) into `folder`; returns a line for each thing a person should know.
 
@@ -68,7 +70,8 @@ def export(
                     lines.append(f"{domain}: no data, left out")
             if not sections:
                 raise ExportError(f"{home.path}: nothing to export; ingest something, then build again")
-            (aside / "README.md").write_text("\n".join([TITLE, *sections.values()]), encoding="utf-8")
+            pictures = figures.write(warehouse, aside, sections) if with_figures else ""
+            (aside / "README.md").write_text("\n".join([TITLE, *sections.values(), pictures]), encoding="utf-8")
             files = _describe(aside)
             _move(aside, folder, files, earlier)
         except OSError as error:
