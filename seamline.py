@@ -215,6 +215,18 @@ def export(
 
 
 @app.command()
+def report(
+    target: Annotated[Path, typer.Argument(metavar="OUT.html", help="The page to write; an earlier one is replaced.")],
+    home: HomeOption = None,
+) -> None:
+    """Write one HTML page with figures, audit, tests, caveats and tables; it fetches nothing."""
+    from export.report import report
+
+    with open_home(home) as opened:
+        print(report(opened, target))
+
+
+@app.command()
 def simulate(
     directory: Annotated[
         Path, typer.Argument(metavar="DIR", help="Where to write; an earlier simulation is replaced.")

@@ -270,3 +270,27 @@ def _gpus(
 
 def _cycle(count: int) -> list[str]:
     return [PALETTE[i % len(PALETTE)] for i in range(count)]
+
+
+def explorer(warehouse: duckdb.DuckDBPyConnection) -> dict[str, object] | None:
+    """What the report's interactive curves draw: `arms`, `metrics` (by arm), `runs`, `columns`, `rows`, `notes`.
+
+    In a row, arm and run are places in their lists (from 0) and logged_at is ISO 8601. None without a value.
+    """
+    found = rows(warehouse, CURVES)
+    if not found:
+        return None
+    found, cut = first_panels(found, "arm", "all_arms_wide.csv")
+    found, note = thinned(found, "arm", keep="is_seam")
+    arms = {str(row["arm"]): str(row["metric"]) for row in found}
+    runs = sorted({str(row["run_id"]) for row in found})
+    place = {"arm": {arm: i for i, arm in enumerate(arms)}, "run_id": {run: i for i, run in enumerate(runs)}}
+    columns = ["arm", "training_step", "position", "logged_at", "run_id", "value", "is_seam"]
+    return {
+        "arms": list(arms),
+        "metrics": list(arms.values()),
+        "runs": runs,
+        "columns": columns,
+        "rows": [[place[c][row[c]] if c in place else row[c] for c in columns] for row in found],
+        "notes": [text for text in (note, cut) if text],
+    }
