@@ -1,12 +1,12 @@
 # setup  make .venv from the lock file        demo   a synthetic campaign, end to end
 # test   every test                           lint   ruff and sqlfluff
-# bench  speed beside what one would use instead
+# bench  speed beside what one would use       docs   every mart and column on one page
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup demo test lint bench
+.PHONY: setup demo test lint bench docs
 setup: .venv/.locked
-demo test lint bench: setup
+demo test lint bench docs: setup
 
 .venv/.locked: requirements.lock pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if (3, 11) <= sys.version_info < (3, 14) else "Seamline needs Python 3.11 to 3.13; name one: make PYTHON=python3.12 setup")'
@@ -28,3 +28,8 @@ lint:
 
 bench:
 	$(BIN)/python -m tests.bench
+
+docs:
+	$(BIN)/seamline init
+	$(BIN)/dbt --quiet docs generate --static
+	@echo target/static_index.html

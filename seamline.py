@@ -200,7 +200,7 @@ def export(
         Profile.archive
     ),
     limit_gib: Annotated[float, typer.Option(min=0, help="Refuse an export larger than this.")] = 4.0,
-    figures: Annotated[bool, typer.Option(help="Draw the figures too (PNG and PDF).")] = True,
+    no_figures: Annotated[bool, typer.Option("--no-figures", help="Tables only, no PNG and PDF.")] = False,
     home: HomeOption = None,
 ) -> None:
     """Write the marts as files for readers: CSV, README, file list, checksums."""
@@ -211,7 +211,22 @@ def export(
         if name not in DOMAINS:
             raise typer.BadParameter(f"{name!r} is no domain; known are {', '.join(DOMAINS)}", param_hint="--only")
     with open_home(home) as opened:
-        print("\n".join(export(opened, folder, domains, profile.value, limit_gib, figures)))
+        print("\n".join(export(opened, folder, domains, profile.value, limit_gib, not no_figures)))
+
+
+@app.command()
+def sql(
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="One select.")],
+    csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON, a list of objects.")] = False,
+    home: HomeOption = None,
+) -> None:
+    """Ask the warehouse: one query, read-only, of what the last build made."""
+    from export.sql import show
+
+    if csv and json:
+        raise typer.BadParameter("name one of --csv and --json")
+    show(find_home(home), query, csv, json)
 
 
 @app.command()

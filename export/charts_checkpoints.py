@@ -109,7 +109,9 @@ def _suite(values: list[Row], suite: str, x: str, best: str, x_title: str) -> al
             "packaging:N",
         ],
     )
-    chart = panels([baseline, line, points], values, "cell")
+    layers = [baseline] if any(row["baseline_score"] is not None for row in values) else []
+    layers += [line] if any(row[best] is not None for row in values) else []
+    chart = panels([*layers, points], values, "cell")
     return chart.properties(title=alt.TitleParams(suite, fontSize=13, offset=8))
 
 

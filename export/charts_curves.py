@@ -172,10 +172,10 @@ def _stretches(values: list[dict[str, object]], key: str, scale: alt.Scale) -> a
     base = alt.Chart(data(values)).encode(y=y, color=color, tooltip=tooltip)
     wide = base.transform_filter("datum.label != 'seam collapsed'").mark_rule(strokeWidth=5, strokeCap="square")
     point = base.transform_filter("datum.label == 'seam collapsed'")
-    layers = [
-        wide.encode(x=x, x2="last_position:Q"),
-        point.mark_point(shape="triangle-down", filled=True, size=46, opacity=1, yOffset=-3).encode(x=x),
-    ]
+    layers = [wide.encode(x=x, x2="last_position:Q")]
+    if any(row["label"] == "seam collapsed" for row in values):
+        mark = point.mark_point(shape="triangle-down", filled=True, size=46, opacity=1, yOffset=-3)
+        layers.append(mark.encode(x=x))
     return alt.layer(*layers).properties(width=700, height=alt.Step(10))
 
 
@@ -205,7 +205,7 @@ def row_labels(warehouse: duckdb.DuckDBPyConnection) -> alt.TopLevelMixin | None
         detail="run_id:N",
         tooltip=["arm:N", "run_id:N", "label:N", "row_count:Q"],
     )
-    total = base.mark_text(align="left", x=708, fontSize=10.5, color=GREY).encode(
+    total = base.mark_text(align="left", x=alt.ExprRef("width + 8"), fontSize=10.5, color=GREY).encode(
         y=y, text=alt.Text("sum(row_count):Q", format=",")
     )
     chart = alt.layer(bars, total).properties(width=700, height=alt.Step(21))

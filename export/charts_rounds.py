@@ -96,6 +96,11 @@ def _window_layers(windows: list[Row]) -> list[alt.Chart]:
         "(datum.passes == null ? (datum.is_complete ? '' : ' (not complete)') : datum.passes ? ': passes' : ': fails')",
     )
     span = base.encode(x=_x("begin"), x2="end:Q")
+    threshold = (
+        span.mark_rule(color=VERMILLION, strokeWidth=1.5, strokeDash=[5, 3])
+        .transform_filter("datum.threshold != null")
+        .encode(y=_y("threshold"))
+    )
     tooltip = ["window_name:N", "valid_count:Q", "candidate_count:Q", "valid_fraction:Q", "valid_fraction_low:Q",
                "valid_fraction_high:Q", "threshold_valid_count:Q", "passes:N"]  # fmt: skip
     return [
@@ -103,15 +108,13 @@ def _window_layers(windows: list[Row]) -> list[alt.Chart]:
             y=_y("valid_fraction_low"), y2="valid_fraction_high:Q", tooltip=tooltip
         ),
         span.mark_rule(color=BLUE, strokeWidth=2).encode(y=_y("valid_fraction")),
-        span.mark_rule(color=VERMILLION, strokeWidth=1.5, strokeDash=[5, 3])
-        .transform_filter("datum.threshold != null")
-        .encode(y=_y("threshold")),
+        *([threshold] if any(row["threshold_valid_count"] is not None for row in windows) else []),
         *[
             # windows may overlap: neighbours are named on different lines
             base.transform_filter(f"datum.line == {line}")
             .mark_text(align="left", baseline="bottom", y=-5 - 15 * line, fontSize=11, color=BLUE)
             .encode(x=_x("begin"), text="said:N")
-            for line in range(3)
+            for line in range(min(3, len(windows)))
         ],
     ]
 

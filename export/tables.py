@@ -1,6 +1,7 @@
 """How exports spell values in CSV and Markdown. One spelling for every domain, and the same bytes every time."""
 
 import csv
+import io
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -52,6 +53,13 @@ def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]
         writer = csv.writer(handle, lineterminator="\n")
         writer.writerow(header)
         writer.writerows([cell(value) for value in row] for row in rows)
+
+
+def csv_text(rows: Iterable[Sequence[object]]) -> str:
+    """Rows of mart values as CSV, spelled as in exports."""
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\n").writerows([cell(value) for value in row] for row in rows)
+    return text.getvalue()
 
 
 def escape(text: object) -> str:

@@ -1,7 +1,7 @@
-"""What goes to stderr: progress bars (where it is a terminal) and warnings."""
+"""What a person at a terminal sees: progress bars and warnings on stderr, tables on stdout."""
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -36,3 +36,21 @@ def counting(what: str, is_shown: bool = True) -> Iterator[Callable[[int], None]
 def warn(message: str) -> None:
     """One line on stderr."""
     print(f"warning: {message}", file=sys.stderr)
+
+
+def table(title: str | None, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print a table on stdout: drawn on a terminal, else lines of tab-separated cells. A title alone says `none`."""
+    rows = [[" ".join(text.split()) for text in row] for row in rows]
+    if not rows and title:
+        print(f"{title}: none")
+    elif sys.stdout.isatty():
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
+
+        drawn = Table(*map(Text, header), title=title, title_justify="left")
+        for row in rows:
+            drawn.add_row(*map(Text, row))
+        Console().print(drawn)
+    else:
+        print("\n".join(["\t".join(header), *("\t".join(row) for row in rows)]))

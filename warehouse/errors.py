@@ -25,5 +25,9 @@ class ExportError(SeamlineError):
     """Nothing to export, or the folder can't take an export."""
 
 
+class QueryError(SeamlineError):
+    """A query that can't be run: not one, not a query, or at odds with the tables."""
+
+
 class UsageError(SeamlineError):
     """The command was given in a way it does not know. The command line exits 2."""

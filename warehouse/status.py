@@ -1,11 +1,11 @@
 """`seamline status`: what has landed, what is quarantined, what was built, what is stale. No lock, no change."""
 
 import json
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
 from warehouse.connect import connect
+from warehouse.console import table
 from warehouse.errors import HomeError
 from warehouse.home import Home
 
@@ -133,10 +133,10 @@ def show(home: Home, as_json: bool, all_records: bool) -> None:
         [str(k["kind"]), *(f"{k[c]:,}" for c in COUNTS), str(k["last_landed_at"]).replace("T", " ")]
         for k in state["landed"]
     ]
-    _table("landed", ["kind", "sources", "rows", "bytes", "quarantined", "last landed (UTC)"], kinds)
+    table("landed", ["kind", "sources", "rows", "bytes", "quarantined", "last landed (UTC)"], kinds)
     records = state["quarantined"]
     shown = records if all_records else records[:SHOWN_RECORDS]
-    _table("quarantined", ["kind", "source", "where", "reason"], [list(map(str, r.values())) for r in shown])
+    table("quarantined", ["kind", "source", "where", "reason"], [list(map(str, r.values())) for r in shown])
     if len(shown) < len(records):
         print(f"... and {len(records) - len(shown)} more: `seamline status --all` lists every record")
     build = state["build"]
@@ -155,20 +155,3 @@ def show(home: Home, as_json: bool, all_records: bool) -> None:
 
 
 COUNTS = ("source_count", "row_count", "size_bytes", "quarantined_count")
-
-
-def _table(title: str, header: list[str], rows: list[list[str]]) -> None:
-    rows = [[" ".join(text.split()) for text in row] for row in rows]
-    if not rows:
-        print(f"{title}: none")
-    elif sys.stdout.isatty():
-        from rich.console import Console
-        from rich.table import Table
-        from rich.text import Text
-
-        table = Table(*header, title=title, title_justify="left")
-        for row in rows:
-            table.add_row(*map(Text, row))
-        Console().print(table)
-    else:
-        print("\n".join(["\t".join(header), *("\t".join(row) for row in rows)]))

@@ -1,6 +1,7 @@
 """Fixtures: a fresh home, the command line as a user runs it, a query of what dbt built."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -34,3 +35,27 @@ def query(home: Path, sql: str) -> list[tuple]:
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     return tmp_path / "home"
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The home of a demo: a small campaign with every kind of evidence, built and exported."""
+    home = tmp_path_factory.mktemp("demo") / "home"
+    done = seamline("demo", home=home)
+    assert done.stdout.splitlines()[-1].startswith(f"look at {home / 'exports' / 'INDEX.md'}")
+    return home
+
+
+BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say loudly that nothing was tried in a browser: a skip in a long list is easily missed."""
+    skipped = [report for report in terminalreporter.stats.get("skipped", []) if "test_report_browser" in report.nodeid]
+    if skipped and not BROWSER:
+        terminalreporter.write_line(
+            f"NO CHROMIUM ON THIS MACHINE: {len(skipped)} tests of the report in a browser were skipped "
+            "(Debian: apt-get install chromium)",
+            red=True,
+            bold=True,
+        )

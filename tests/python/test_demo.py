@@ -3,21 +3,9 @@
 import csv
 import json
 import subprocess
-from pathlib import Path
-
-import pytest
 
 from tests.python.conftest import seamline
 from tests.python.planted import declare, land_run
-
-
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The home of a demo."""
-    home = tmp_path_factory.mktemp("demo") / "home"
-    done = seamline("demo", home=home)
-    assert done.stdout.splitlines()[-1].startswith(f"look at {home / 'exports' / 'INDEX.md'}")
-    return home
 
 
 def test_every_exported_cell_is_what_was_planted(demo):
