@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from wandb.proto import wandb_internal_pb2 as pb
 
+from ingest import wandb_log
 from ingest.landing import Source, _conform
 from ingest.wandb import ingest_wandb
 from ingest.wandb_framing import BLOCK, HEADER, Found, Lost, records
@@ -278,6 +279,17 @@ def read_whole(path: Path) -> dict[str, list[dict]]:
     for table, batch in read_log(source):
         found[table] += _conform(batch, landing_tables()[table], source).to_pylist()
     return found
+
+
+def test_the_size_of_batches_changes_nothing(tmp_path: Path, monkeypatch):
+    small_log(tmp_path / "a.wandb")
+    whole = read_whole(tmp_path / "a.wandb")
+    assert [row["row_idx"] for row in whole["wandb_rows"]] == list(range(300))
+    assert [row["sample_idx"] for row in whole["wandb_system_metrics"]] == list(range(6))
+    monkeypatch.setattr(wandb_log, "_BATCH_RECORDS", 4)
+    in_pieces = read_whole(tmp_path / "a.wandb")
+    for table in whole:
+        assert sorted(map(repr, in_pieces[table])) == sorted(map(repr, whole[table])), table
 
 
 def ingest_bytes(content: bytes, folder: Path, name: str = "run-x.wandb") -> Home:
