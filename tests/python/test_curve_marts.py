@@ -375,3 +375,13 @@ def test_config_deviations_compare_numbers_as_numbers_and_the_longest_pattern_ru
         ("arm-a", "a", "pack", "40960.0", "67584", True, None),
         ("arm-a", "a", "parser", "vllm_hermes", "vllm_qwen3_xml", None, None),
     ]
+
+
+@pytest.mark.parametrize(("start", "kept_of_parent"), [(40, 9), (41, 0)])
+def test_a_resume_reaches_two_median_gaps_back_and_rows_of_one_step_are_no_gap(models, start, kept_of_parent):
+    campaign = Campaign()
+    campaign.log("a1", "crashed", steps(0, 0, 0, 10, 10, 10, 20, 20, 20), display_name="arm")
+    campaign.log("b1", "resumed", steps(start, start + 10), 1, display_name="arm")
+    models.run(campaign.tables)
+    kept = models.rows("select run_id, kept_row_count, other_lineage_row_count from runs order by run_id")
+    assert kept == [("crashed", kept_of_parent, 9 - kept_of_parent), ("resumed", 2, 0)]
