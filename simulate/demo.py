@@ -24,7 +24,8 @@ def demo(home: Home) -> Iterator[str]:
     simulate(campaign)
     yield f"{campaign}: simulated; what every curve must be is in {campaign / 'truth'}"
     for path in sorted((campaign / "declared").glob("*.csv")):
-        shutil.copyfile(path, home.declared / path.name)
+        aside = shutil.copyfile(path, home.declared / f"{path.name}.new")
+        aside.replace(home.declared / path.name)
     for source in landed(home).values():
         if not Path(source.path).exists():
             forget(home, source.name)

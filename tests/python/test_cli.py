@@ -103,3 +103,11 @@ def test_a_reader_that_leaves_early_is_no_crash(home):
     stderr = status.stderr.read().decode()
     status.wait()
     assert "Traceback" not in stderr and "BrokenPipe" not in stderr
+
+
+def test_what_the_system_refuses_is_told_without_a_traceback(home):
+    home.mkdir()
+    (home / "declared").write_text("a file where a folder belongs")
+    done = seamline("init", home=home, check=False)
+    assert done.returncode == 1
+    assert done.stderr == f"error: {home / 'declared'}: File exists\n"

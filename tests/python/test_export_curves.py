@@ -29,7 +29,7 @@ AUDIT = ["_log_id", "_row_idx", "_drop_reason", "_training_step"]
 @pytest.fixture(scope="module")
 def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with a resumed arm, arms with hostile names, an excluded arm, a run without rows, a stray log."""
-    home = tmp_path_factory.mktemp("campaign") / "home"
+    home = tmp_path_factory.mktemp("campaign") / "it's a ☃ home"
     first = [
         {"global_step": 100.0, "scores": 0.5, "dead": 0.0, "training_step": 1.0, "arm": 7.0},
         {"global_step": 200.0, "scores": NAN, "dead": 0.0, 'odd,"key"': Text('["x", 2]')},
