@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from simulate import curves
 from tests.curves_truth import declare, differences
 from tests.python.conftest import seamline
 
@@ -14,7 +15,7 @@ from tests.python.conftest import seamline
 def campaign(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """(home, simulation) of the small scale, landed and built."""
     home, simulated = tmp_path_factory.mktemp("campaign") / "home", tmp_path_factory.mktemp("simulated") / "small"
-    seamline("simulate", simulated)
+    curves.write(simulated, "small", 0)
     seamline("init", home=home)
     declare(home, simulated)
     seamline("ingest", "wandb", simulated / "wandb", home=home)
