@@ -4,6 +4,7 @@ import csv
 import json
 import subprocess
 
+from tests import checkpoints_truth
 from tests.python.conftest import seamline
 from tests.python.planted import declare, land_run
 
@@ -35,6 +36,12 @@ def spelled(cell: str) -> str:
     except ValueError:
         return json.dumps(json.loads(cell), separators=(",", ":"))
     return cell if cell.isdigit() else repr(number).removesuffix(".0")
+
+
+def test_every_checkpoint_is_what_was_planted(demo):
+    assert checkpoints_truth.differences(demo, demo / "demo") == []
+    with open(demo / "exports" / "manifest.csv", newline="") as handle:
+        assert len(list(csv.DictReader(handle))) == 268 + 1
 
 
 def test_the_export_is_whole(demo):
