@@ -307,6 +307,15 @@ def test_which_run_an_export_is(place, with_note, run_id, expected, tmp_path: Pa
     assert rows(home, "select run_id, arm_in_path from wandb_logs") == [expected]
 
 
+def test_a_run_json_beside_several_named_histories_is_of_its_own_only(tmp_path: Path):
+    for name in ("abc123.csv", "other.csv"):
+        write(tmp_path / "in" / name, "_step,_timestamp,scores\n0,1,1\n")
+    write(tmp_path / "in" / "run.json", RUN)
+    home = ingested(tmp_path, tmp_path / "in")
+    assert rows(home, "select run_id, state from wandb_logs order by 1") == [("abc123", "finished"), ("other", None)]
+    assert rows(home, "select distinct source_name from wandb_config") == [("abc123-export",)]
+
+
 @pytest.mark.parametrize("stem", ["history", "history_scan_raw", "wandb_export_2026-01-02T10_00_00", "export", "data"])
 def test_an_export_that_tells_no_run_asks_for_it(stem: str, tmp_path: Path):
     file = write(tmp_path / "in" / f"{stem}.csv", "_step,_timestamp,scores\n0,1,1\n")

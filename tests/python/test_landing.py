@@ -163,6 +163,24 @@ def test_row_groups_are_gathered_and_dictionaries_joined(tmp_path: Path):
     assert pq.ParquetFile(home.table("wandb_config") / "one.parquet").num_row_groups == 1
 
 
+def test_dictionaries_in_another_order_stay_dictionaries(tmp_path: Path):
+    home = fresh(tmp_path)
+    names = ["a" * 200, "b" * 200, "c" * 200]
+
+    def batches():
+        for at in range(300):
+            metrics = pa.array(names[at % 3 :] + names[: at % 3]).dictionary_encode()
+            nothing = pa.nulls(3, pa.string())
+            columns = {"row_idx": [at] * 3, "metric": metrics, "key_path": nothing, "value": [1.0] * 3}
+            yield "wandb_history", pa.RecordBatch.from_pydict(columns | {"value_text": nothing})
+
+    land(home, SOURCE, batches())
+    assert rows(home, "select metric, count(*) from wandb_history group by 1 order by 1") == [(n, 300) for n in names]
+    metadata = pq.ParquetFile(home.table("wandb_history") / "one.parquet").metadata.row_group(0)
+    (metric,) = [c for c in map(metadata.column, range(metadata.num_columns)) if c.path_in_schema == "metric"]
+    assert metric.total_uncompressed_size < 5_000  # 180,000 where each text is written
+
+
 def files_source(path: Path) -> Source:
     """A source that a file names in its first line."""
     return Source("test", path.read_text().splitlines()[0], str(path), file_digest(path), path.stat().st_size)
