@@ -103,26 +103,25 @@ def learning_curves(warehouse: duckdb.DuckDBPyConnection) -> alt.TopLevelMixin |
     one = len(metrics) == 1
     x = alt.X("training_step:Q", title="training step (from 1)", axis=alt.Axis(tickCount=5, tickMinStep=1))
     title = metrics[0] if one else "headline metric of the arm"
-    line = alt.Chart().mark_line(strokeWidth=1, strokeJoin="round", color=BLUE, point=_lone_points(found))
+    line = alt.Chart().mark_line(strokeWidth=1, strokeJoin="round", color=BLUE)
     seam = alt.Chart().mark_rule(color=VERMILLION, strokeDash=[3, 2], strokeWidth=1).encode(x=x)
     tooltip = ["arm:N", "metric:N", "training_step:Q", "position:Q", "value:Q", "run_id:N"]
-    chart = panels(
-        [
-            seam.transform_filter("datum.is_seam"),
-            line.encode(x=x, y=alt.Y("value:Q", title=title, axis=alt.Axis(tickCount=4)), tooltip=tooltip),
-        ],
-        found,
-        "arm",
-        per_panel_y=not one,
-    )
+    y = alt.Y("value:Q", title=title, axis=alt.Axis(tickCount=4))
+    layers = [seam.transform_filter("datum.is_seam"), line.encode(x=x, y=y, tooltip=tooltip)]
+    if _mark_lone(found):
+        lone = alt.Chart().transform_filter("datum.is_lone").mark_point(filled=True, size=18, color=BLUE, opacity=1)
+        layers.append(lone.encode(x=x, y=y, tooltip=tooltip))
+    chart = panels(layers, found, "arm", per_panel_y=not one)
     which = "" if one else "The metric is each arm's own, and so is the y-axis."
     return titled(chart, "Learning curves", "Dashed: a restart joins the curve here.", which, note, cut)
 
 
-def _lone_points(values: list[dict[str, object]]) -> bool:
-    """Whether some arm has a single point, which a line would not show."""
-    arms = [row["arm"] for row in values]
-    return any(arms.count(arm) == 1 for arm in set(arms)) if len(values) <= 100 else False
+def _mark_lone(values: list[dict[str, object]]) -> bool:
+    """Set `is_lone` on values without a neighbour in their arm, which a line would not show; tells whether any is."""
+    place = [row["arm"] if row["value"] is not None else None for row in values]
+    for row, before, own, after in zip(values, [None, *place[:-1]], place, [*place[1:], None], strict=True):
+        row["is_lone"] = own is not None and own not in (before, after)
+    return any(row["is_lone"] for row in values)
 
 
 def rollback_audit(warehouse: duckdb.DuckDBPyConnection) -> alt.TopLevelMixin | None:

@@ -48,7 +48,9 @@ def table(title: str | None, header: Sequence[str], rows: Iterable[Sequence[str]
         from rich.table import Table
         from rich.text import Text
 
-        drawn = Table(*map(Text, header), title=title, title_justify="left")
+        drawn = Table(title=title, title_justify="left")
+        for name in header:
+            drawn.add_column(Text(name), overflow="fold")
         for row in rows:
             drawn.add_row(*map(Text, row))
         Console().print(drawn)

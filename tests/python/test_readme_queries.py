@@ -12,7 +12,7 @@ ASK = (ROOT / "README.md").read_text().partition("### Ask")[2].partition("\n## "
 QUESTIONS = {
     question.strip(): sql.strip()
     for block in re.findall(r"```sql\n(.*?)```", ASK, re.DOTALL)
-    for question, sql in re.findall(r"-- (.*\?)\n(.*?);", block, re.DOTALL)
+    for question, sql in re.findall(r"-- ([^\n]*\?)\n(.*?);", block, re.DOTALL)
 }
 
 
