@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import psutil
 
@@ -39,10 +40,21 @@ print(len(validity), len(costs))
 """
 
 
-def timed(command: list[str], home: Path) -> tuple[float, float]:
-    """(seconds, peak megabytes resident of the process and its children together) of a command that must succeed."""
+class Timed(NamedTuple):
+    """Wall and processor seconds, and peak megabytes resident, of a command and its children together."""
+
+    seconds: float
+    processor_seconds: float
+    peak_mb: float
+
+    def __str__(self) -> str:
+        return f"{self.seconds:7.1f} s  processor {self.processor_seconds:6.1f} s  peak {self.peak_mb:6.0f} MB"
+
+
+def timed(command: list[str], home: Path) -> Timed:
+    """Run a command that must succeed."""
     environment = os.environ | {"SEAMLINE_HOME": str(home), "PYTHONPATH": str(ROOT)}
-    started, peak = time.perf_counter(), 0
+    started, before, peak = time.perf_counter(), os.times(), 0
     with open(os.devnull, "w") as nothing:
         process = subprocess.Popen([sys.executable, *command], env=environment, cwd=ROOT, stdout=nothing)
     root = psutil.Process(process.pid)
@@ -51,7 +63,9 @@ def timed(command: list[str], home: Path) -> tuple[float, float]:
         time.sleep(0.05)
     if process.returncode:
         raise SystemExit(f"{command} failed")
-    return time.perf_counter() - started, peak / 2**20
+    after = os.times()
+    used = after.children_user + after.children_system - before.children_user - before.children_system
+    return Timed(time.perf_counter() - started, used, peak / 2**20)
 
 
 def _resident(root: psutil.Process) -> int:
@@ -82,17 +96,16 @@ def main(rounds: int = ROUNDS) -> None:
         steps = {f"ingest {kind}": ["ingest", kind, str(runs)] for kind in INGESTS}
         steps |= {"build": ["build"]}
         steps |= {"export": ["export", str(place / "export"), "--only", "rounds,teacher", "--limit-gib", "100"]}
-        total = 0.0
+        results = []
         for name, arguments in steps.items():
-            seconds, peak = timed(["-m", "seamline", *arguments], home)
-            total += seconds
-            print(f"  {name:22} {seconds:7.1f} s  peak {peak:6.0f} MB", flush=True)
-        print(f"  {'seamline, all of it':22} {total:7.1f} s")
+            results.append(timed(["-m", "seamline", *arguments], home))
+            print(f"  {name:22} {results[-1]}", flush=True)
+        seconds, used = sum(r.seconds for r in results), sum(r.processor_seconds for r in results)
+        print(f"  {'seamline, all of it':22} {Timed(seconds, used, max(r.peak_mb for r in results))}")
         decision = json.loads((place / "export" / "tables" / "decision.json").read_text())
         windows = {w["window_name"]: (w["valid_count"], w["candidate_count"]) for w in decision["runs"][0]["windows"]}
         assert windows == {"baseline": (36, 240), "primary": (80, 240)}, windows
-        seconds, peak = timed(["-c", PANDAS, str(runs / RUN)], home)
-        print(f"  {'pandas, reading alone':22} {seconds:7.1f} s  peak {peak:6.0f} MB")
+        print(f"  {'pandas, reading alone':22} {timed(['-c', PANDAS, str(runs / RUN)], home)}")
 
 
 if __name__ == "__main__":
