@@ -59,3 +59,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
             red=True,
             bold=True,
         )
+
+
+@pytest.fixture(scope="session")
+def turn_models(tmp_path_factory: pytest.TempPathFactory):
+    """The models from landed rollouts to turns, compiled once for every test of them."""
+    from tests.python.models import Models
+
+    marts = ["arm_turns", "turn_findings", "malformed_tool_calls", "turn_reconciliation", "runs"]
+    return Models(tmp_path_factory.mktemp("turns"), marts)

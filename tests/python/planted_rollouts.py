@@ -7,6 +7,7 @@ from pathlib import PurePath
 
 from ingest.lines import Line
 from ingest.rollout_record import SCALARS, RecordReader
+from tests.python.models import Models
 
 OPEN, CLOSE, END = 248_058, 248_059, 248_046
 QWEN = {
@@ -17,6 +18,10 @@ QWEN = {
     "source": "test",
 }
 START = datetime(2026, 9, 1)
+SPLIT_COLUMNS = (
+    "assistant_tokens, tool_output_tokens, tool_block_count, assistant_segment_count, tool_call_tokens, "
+    "tool_call_span_count, unclosed_tool_call_tokens, is_malformed_tool_call, non_tool_call_tokens"
+)
 
 
 def record(
@@ -134,3 +139,9 @@ def merged(*parts: dict[str, list[dict]]) -> dict[str, list[dict]]:
         for name, rows in part.items():
             tables[name] = [*tables.get(name, []), *rows]
     return tables
+
+
+def findings(turn_models: Models) -> dict[tuple[str, str], str]:
+    """Details by (kind, subject)."""
+    rows = turn_models.rows("select kind, subject, detail from turn_findings")
+    return {(kind, subject): detail for kind, subject, detail in rows}
