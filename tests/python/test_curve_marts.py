@@ -325,7 +325,7 @@ def test_two_keys_of_one_name_are_a_finding_and_the_plain_one_stands(models):
     plain = {"global_step": 1.0, "a.b": 1.0, "a.b@2": (2.0, None, '["a","b"]'), "n.m": (3.0, None, '["n","m"]')}
     paths = {"global_step": 1.0, "x.y.z": (4.0, None, '["x","y.z"]'), "x.y.z@2": (5.0, None, '["x.y","z"]')}
     campaign = Campaign().log("a1", "a", [plain]).log("b1", "b", [{"global_step": 1.0, "a.b": 1.0, "n.m": 1.0}])
-    campaign.log("c1", "c", [paths])
+    campaign.log("c1", "c", [paths]).log("a2", "a", [plain], 1)
     models.run(campaign.tables)
     values = models.rows(
         "select arm, training_step, metric, value from arm_metrics where metric <> 'global_step' order by 1, 2, 3"
@@ -385,3 +385,23 @@ def test_a_resume_reaches_two_median_gaps_back_and_rows_of_one_step_are_no_gap(m
     models.run(campaign.tables)
     kept = models.rows("select run_id, kept_row_count, other_lineage_row_count from runs order by run_id")
     assert kept == [("crashed", kept_of_parent, 9 - kept_of_parent), ("resumed", 2, 0)]
+
+
+@pytest.mark.parametrize(("end", "is_found"), [(590, False), (580, True)])
+def test_a_curve_that_ends_before_what_was_rolled_back_is_found(models, end, is_found):
+    campaign = Campaign()
+    campaign.log("a1", "long", steps(*range(0, 600, 10)), display_name="arm")
+    campaign.log("b1", "relaunch", steps(*range(10, end + 1, 10)), 5, display_name="arm")
+    models.run(campaign.tables)
+    found = models.rows("select subject, detail from curve_findings where kind = 'rolled_back_beyond_end'")
+    assert [s for s, _ in found] == (["arm"] if is_found else [])
+    assert all("run long had reached position 590.0" in detail and "ends at 580.0" in detail for _, detail in found)
+
+
+def test_what_another_lineage_had_reached_is_no_roll_back_beyond_the_end(models):
+    campaign = Campaign()
+    campaign.log("a1", "long", steps(*range(0, 600, 10)), display_name="arm")
+    campaign.log("b1", "relaunch", steps(0, 10, 20), 5, display_name="arm")
+    models.run(campaign.tables)
+    kinds = models.rows("select kind from curve_findings where subject = 'arm'")
+    assert kinds == [("longer_lineage_not_chosen",)]

@@ -39,6 +39,18 @@ preceded as (
     window earlier as (partition by arm order by segment_number rows between unbounded preceding and 1 preceding)
 ),
 
+reaches as (
+    select
+        steps.arm,
+        max(case when steps.training_step is not null then steps.position end) as last_position,
+        max(case when steps.drop_reason = 'rolled_back' then steps.position end) as last_rolled_back_position,
+        max_by(steps.run_id, case when steps.drop_reason = 'rolled_back' then steps.position end) as rolled_back_run_id
+    from {{ ref('logged_steps') }} as steps
+    inner join segments on steps.arm = segments.arm and steps.segment_number = segments.segment_number
+    where segments.is_chosen
+    group by steps.arm
+),
+
 kind_counts as (
     select
         run_id,
@@ -69,6 +81,16 @@ final as (
         || '--vars ''lineage_choice: furthest''' as detail
     from arms
     where longest_other_lineage_step_count > chosen_lineage_step_count
+    union all
+    select
+        'rolled_back_beyond_end',
+        arm,
+        'warn',
+        'run ' || rolled_back_run_id || ' had reached position ' || last_rolled_back_position
+        || ' before it was rolled back, and the curve ends at ' || last_position
+        || ': the resume has not caught up, or it was a relaunch from scratch'
+    from reaches
+    where last_rolled_back_position > last_position
     union all
     select
         'concurrent_segments',
