@@ -19,7 +19,10 @@ def connect(home: Home, read_only: bool = True) -> "DuckDBPyConnection":
     if read_only and not home.warehouse.exists():
         raise HomeError(f"{home.path}: nothing is built yet; run `seamline build`")
     try:
-        return duckdb.connect(str(home.warehouse), read_only=read_only)
+        warehouse = duckdb.connect(str(home.warehouse), read_only=read_only)
+        # DuckDB draws it on stdout, between the results, terminal or not
+        warehouse.execute("set enable_progress_bar = false")
+        return warehouse
     except duckdb.IOException as error:
         held = re.search(r"lock is held in (.*) \(PID (\d+)\)", str(error))
         if held:

@@ -14,6 +14,7 @@ import pytest
 
 from tests.python.conftest import ROOT, query, seamline
 from tests.python.planted import land_run
+from warehouse.connect import connect, open_warehouse
 from warehouse.home import open_home
 
 HOLD = "import duckdb, sys; c = duckdb.connect(sys.argv[1], read_only=True); print('open', flush=True); input()"
@@ -30,6 +31,18 @@ def test_a_warehouse_held_open_is_told_with_the_process_that_holds_it(home):
     assert done.returncode == 1
     assert f"warehouse.duckdb: held open by process {holder.pid} (" in done.stderr
     assert "close its connection, then try again" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_duckdb_draws_nothing_between_the_results(home):
+    setting = "select current_setting('enable_progress_bar')"
+    with open_home(home) as opened:
+        connect(opened, read_only=False).close()
+        with open_warehouse(opened) as warehouse:
+            assert warehouse.execute(setting).fetchone() == (False,)
+    environment = os.environ | {"SEAMLINE_HOME": str(home), "DBT_TARGET_PATH": str(home / "target")}
+    command = [Path(sys.executable).parent / "dbt", "--quiet", "show", "--output", "json", "--inline", setting]
+    shown = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
+    assert "false" in shown.stdout.lower() and "true" not in shown.stdout.lower()
 
 
 def test_a_file_that_is_no_warehouse_is_told_and_left_alone(home):
