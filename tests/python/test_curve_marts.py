@@ -271,7 +271,7 @@ def test_a_segment_inside_a_much_earlier_one_is_found(models):
     campaign.log("c1", "c", steps(0, 1, 2), 2, display_name="arm")
     models.run(campaign.tables)
     details = [d for (d,) in models.rows("select detail from curve_findings where kind = 'concurrent_segments'")]
-    assert [d[:2] for d in details] == ["2 "]
+    assert [d.split(")")[0] for d in details] == ["2 segments start before an earlier one ended (first: segment 2"]
 
 
 def test_metrics_tell_dead_nan_null_and_text_apart(models):
