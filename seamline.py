@@ -201,9 +201,14 @@ def export(
     ),
     limit_gib: Annotated[float, typer.Option(min=0, help="Refuse an export larger than this.")] = 4.0,
     no_figures: Annotated[bool, typer.Option("--no-figures", help="Tables only, no PNG and PDF.")] = False,
+    with_host_info: Annotated[
+        bool, typer.Option("--with-host-info", help="Keep home folders, e-mail addresses and host names in configs.")
+    ] = False,
+    check: Annotated[bool, typer.Option("--check", help="Write nothing: verify the export in DIR.")] = False,
     home: HomeOption = None,
 ) -> None:
     """Write the marts as files for readers: CSV, README, file list, checksums."""
+    from export.check import check as verify
     from export.run import DOMAINS, export
 
     domains = [name.strip() for name in only.split(",")] if only is not None else []
@@ -211,7 +216,27 @@ def export(
         if name not in DOMAINS:
             raise typer.BadParameter(f"{name!r} is no domain; known are {', '.join(DOMAINS)}", param_hint="--only")
     with open_home(home) as opened:
-        print("\n".join(export(opened, folder, domains, profile.value, limit_gib, not no_figures)))
+        if check:
+            print(verify(opened, folder))
+        else:
+            figures = not no_figures
+            print("\n".join(export(opened, folder, domains, profile.value, limit_gib, figures, with_host_info)))
+
+
+@app.command()
+def publish(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="An export.")],
+    repo_id: Annotated[str, typer.Argument(metavar="REPO_ID", help="The Hub's dataset, ORG/NAME.")],
+    create: Annotated[bool, typer.Option("--create", help="Make the dataset where there is none.")] = False,
+    public: Annotated[bool, typer.Option("--public", help="With --create: for everyone to see.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Send nothing: print what would be sent.")] = False,
+    prune: Annotated[bool, typer.Option("--prune", help="Remove files there that are not in the export.")] = False,
+) -> None:
+    """Upload an export to the Hugging Face Hub, and verify what is there afterwards."""
+    from export.publish import publish
+
+    print("\n".join(publish(folder, repo_id, create, public, dry_run, prune)))
+
 
 
 @app.command()

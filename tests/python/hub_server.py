@@ -1,5 +1,6 @@
 """A Hub on the loopback interface: just what the official client asks of it, over repos that a test keeps in memory."""
 
+import base64
 import hashlib
 import json
 import threading
@@ -18,9 +19,16 @@ def commit_of(files: dict[str, bytes]) -> str:
 
 
 class HubServer:
-    """Serves `repos`: (type, `org/name`) -> branches. `refused` maps a repo to the status it answers with."""
+    """Serves `repos`: (type, `org/name`) -> branches. `refused` maps a repo to the status it answers with.
+
+    `faults` holds (part of a path, fault) for the next requests that match: an HTTP status, `cut` (no answer) or
+    `lost` (done, but the answer does not arrive). `private` and `commits` tell what was made.
+    """
 
     def __init__(self) -> None:
+        self.faults: list[tuple[str, int | str]] = []
+        self.private: dict[str, bool] = {}
+        self.commits: list[list[str]] = []
         self.repos: dict[tuple[str, str], Branches] = {}
         self.refused: dict[str, int] = {}
         self.requests: list[str] = []
@@ -34,6 +42,9 @@ class HubServer:
 
             def do_HEAD(self) -> None:
                 hub.answer(self, with_body=False)
+
+            def do_POST(self) -> None:
+                hub.write(self, self.rfile.read(int(self.headers["Content-Length"])))
 
             def log_message(self, *_: object) -> None:
                 pass
@@ -59,13 +70,15 @@ class HubServer:
         address = urlparse(request.path)
         path = unquote(address.path)
         self.requests.append(f"{request.command} {path}")
+        if self._fails(request, path):
+            return None
         if path in ("/api/models", "/api/datasets"):
             kind = path.removeprefix("/api/").removesuffix("s")
             author = parse_qs(address.query).get("author", [""])[0]
             names = [name for (of, name) in self.repos if of == kind and name.startswith(f"{author}/")]
             return _send(request, with_body, json.dumps([{"id": name} for name in names]).encode())
         for (kind, name), branches in self.repos.items():
-            api, files = f"/api/{kind}s/{name}/", f"/{name}/resolve/"
+            api, files = f"/api/{kind}s/{name}/", f"{'/datasets' if kind == 'dataset' else ''}/{name}/resolve/"
             if not path.startswith((api, files)):
                 continue
             if name in self.refused:
@@ -77,9 +90,76 @@ class HubServer:
                 for revision in (branch, commit_of(held)):
                     if path == f"{api}revision/{revision}":
                         return _send(request, with_body, _info(name, held))
+                    if path == f"{api}tree/{revision}":
+                        return _send(request, with_body, _tree(held))
                     if path.startswith(f"{files}{revision}/"):
                         return _file(request, with_body, held, path.removeprefix(f"{files}{revision}/"))
         return _send(request, with_body, b"{}", 404, {"X-Error-Code": "RepoNotFound"})
+
+
+    def _fails(self, request: BaseHTTPRequestHandler, path: str) -> bool:
+        """Whether a fault was due for this request, and has been dealt."""
+        at = next((n for n, (part, fault) in enumerate(self.faults) if part in path and fault != "lost"), None)
+        if at is None:
+            return False
+        _, fault = self.faults.pop(at)
+        if isinstance(fault, int):
+            _send(request, True, json.dumps({"error": f"injected {fault}"}).encode(), fault, {"Retry-After": "1"})
+        request.close_connection = True
+        return True
+
+    def write(self, request: BaseHTTPRequestHandler, body: bytes) -> None:
+        """Answer one POST: repos made, uploads announced, commits."""
+        path = unquote(urlparse(request.path).path)
+        self.requests.append(f"POST {path}")
+        if self._fails(request, path):
+            return None
+        if path == "/api/validate-yaml":
+            return _send(request, True, b'{"errors": [], "warnings": []}')
+        if path == "/api/repos/create":
+            asked = json.loads(body)
+            name = f"{asked.get('organization') or 'me'}/{asked['name']}"
+            self.repos.setdefault((asked["type"], name), {"main": {".gitattributes": b"*.bin filter=lfs"}})
+            self.private[name] = asked["private"]
+            return _send(request, True, json.dumps({"url": f"{self.url}/datasets/{name}"}).encode())
+        for (kind, name), branches in self.repos.items():
+            api = f"/api/{kind}s/{name}/"
+            if path.startswith(f"{api}preupload/"):
+                modes = [
+                    {"path": file["path"], "uploadMode": "regular", "shouldIgnore": False}
+                    for file in json.loads(body)["files"]
+                ]
+                return _send(request, True, json.dumps({"files": modes}).encode())
+            if path.startswith(f"{api}commit/"):
+                self._commit(branches[path.removeprefix(f"{api}commit/")], body)
+                if any(part in path for part, fault in self.faults if fault == "lost"):
+                    self.faults = [(part, fault) for part, fault in self.faults if fault != "lost"]
+                    request.close_connection = True
+                    return None
+                done = {"commitUrl": f"{self.url}/{name}/commit/1", "commitOid": "1", "hookOutput": ""}
+                return _send(request, True, json.dumps(done).encode())
+        return _send(request, True, b"{}", 404, {"X-Error-Code": "RepoNotFound"})
+
+    def _commit(self, held: dict[str, bytes], body: bytes) -> None:
+        changed = []
+        for line in body.splitlines():
+            operation = json.loads(line)
+            key, value = operation["key"], operation["value"]
+            if key == "file":
+                held[value["path"]] = base64.b64decode(value["content"])
+            elif key == "deletedFile":
+                del held[value["path"]]
+            if key != "header":
+                changed.append(value["path"])
+        self.commits.append(changed)
+
+
+def _tree(held: dict[str, bytes]) -> bytes:
+    files = []
+    for path, content in sorted(held.items()):
+        oid = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
+        files.append({"type": "file", "path": path, "size": len(content), "oid": oid})
+    return json.dumps(files).encode()
 
 
 def _refs(branches: Branches) -> bytes:
