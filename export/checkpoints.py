@@ -82,6 +82,16 @@ def write(warehouse: duckdb.DuckDBPyConnection, folder: Path, profile: str) -> s
     )
 
 
+def row_counts(warehouse: duckdb.DuckDBPyConnection) -> dict[str, int]:
+    """Rows that the marts hold for each CSV file that is not named as its mart."""
+    files = {
+        "manifest.csv": "manifest_entries",
+        "tables/checkpoint_frontier.csv": "frontier_scores",
+        "tables/checkpoint_families.csv": "checkpoint_families",
+    }
+    return {f: warehouse.execute(f"select count(*) from {mart}").fetchone()[0] for f, mart in files.items()}
+
+
 def _write_manifest(warehouse: duckdb.DuckDBPyConnection, folder: Path) -> None:
     rows = warehouse.execute("""
         select model_id, cell, driver, effort, hour, hour_source, hour_upper_bound, driver_tokens_at_hour, role, eos_ok,

@@ -105,14 +105,31 @@ def _headings(metrics: list[str]) -> list[str]:
 
 def _write_runs(warehouse: duckdb.DuckDBPyConnection, folder: Path, stems: dict[str, str]) -> dict[str, str]:
     """by-run/; returns the file of each run that logged a row."""
+    files = _run_files(warehouse, stems)
+    for run in wide_files(warehouse, RUN_ROWS, RUN_CELLS, "writing runs"):
+        write_lines(folder / files[run.file], [*AUDIT, *run.names], lines(run))
+    return files
+
+
+def _run_files(warehouse: duckdb.DuckDBPyConnection, stems: dict[str, str]) -> dict[str, str]:
     runs_of: dict[str, list[str]] = {}
     for arm, run in warehouse.execute("select arm, run_id from runs where row_count > 0").fetchall():
         runs_of.setdefault(arm, []).append(run)
-    files = {
+    return {
         run: f"by-run/{stems[arm]}/{stem}.csv"
         for arm, runs in runs_of.items()
         for run, stem in file_stems(runs).items()
     }
-    for run in wide_files(warehouse, RUN_ROWS, RUN_CELLS, "writing runs"):
-        write_lines(folder / files[run.file], [*AUDIT, *run.names], lines(run))
-    return files
+
+
+def row_counts(warehouse: duckdb.DuckDBPyConnection) -> dict[str, int]:
+    """Rows that the marts hold for each CSV file."""
+    steps = dict(warehouse.execute("select arm, step_count from arms").fetchall())
+    stems = file_stems(steps)
+    rows = dict(warehouse.execute("select run_id, row_count from runs").fetchall())
+    return {
+        "arms.csv": len(steps),
+        "all_arms_wide.csv": sum(steps.values()),
+        **{f"by-arm/{stems[arm]}.csv": count for arm, count in steps.items()},
+        **{file: rows[run] for run, file in _run_files(warehouse, stems).items()},
+    }

@@ -65,6 +65,12 @@ def sizes(warehouse: duckdb.DuckDBPyConnection, profile: str) -> dict[str, int]:
     return found
 
 
+def row_counts(warehouse: duckdb.DuckDBPyConnection) -> dict[str, int]:
+    """Rows that the marts hold for a CSV file that is not one mart."""
+    steps = "select count(*) from (select distinct run_id, step, source_file from training_metrics)"
+    return {"tables/training_metrics.csv": warehouse.execute(steps).fetchone()[0]}
+
+
 def _write_table(warehouse: duckdb.DuckDBPyConnection, path: Path, mart: str, keys: str) -> None:
     done = warehouse.execute(f"select * from {mart} order by {keys}")
     header = [column[0] for column in done.description]

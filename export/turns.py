@@ -43,6 +43,12 @@ def _files(warehouse: duckdb.DuckDBPyConnection, arms: list[str]) -> dict[str, s
     return files
 
 
+def row_counts(warehouse: duckdb.DuckDBPyConnection) -> dict[str, int]:
+    """Rows that the marts hold for each CSV file."""
+    counts = dict(warehouse.execute("select arm, count(*) from arm_turns group by arm").fetchall())
+    return {file: counts[arm] for arm, file in _files(warehouse, sorted(counts)).items()}
+
+
 def _index(warehouse: duckdb.DuckDBPyConnection, files: dict[str, str]) -> str:
     counts = ", ".join(f"count(*) filter (where drop_reason = '{reason}')" for reason in REASONS)
     runs = warehouse.execute(

@@ -96,7 +96,6 @@ class HubServer:
                         return _file(request, with_body, held, path.removeprefix(f"{files}{revision}/"))
         return _send(request, with_body, b"{}", 404, {"X-Error-Code": "RepoNotFound"})
 
-
     def _fails(self, request: BaseHTTPRequestHandler, path: str) -> bool:
         """Whether a fault was due for this request, and has been dealt."""
         at = next((n for n, (part, fault) in enumerate(self.faults) if part in path and fault != "lost"), None)

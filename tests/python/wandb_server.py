@@ -1,4 +1,4 @@
-"""A loopback W&B server: answers what the real client (wandb-core included) asks when it reads runs, and fails to order.
+"""A loopback W&B server: answers what the real client (wandb-core included) asks to read runs, and fails to order.
 
 Runs come from simulated `.wandb` logs, read by a reader of the tests' own. As on the real server one run has one
 history, whose `_step` goes on counting where a run was resumed under its own id.
@@ -261,7 +261,7 @@ def served(folder: Path) -> list[ServedRun]:
                 run.display_name, run.group, run.state = record.run.display_name, record.run.run_group, "crashed"
                 run.config |= {item.key: json.loads(item.value_json) for item in record.run.config.update}
             elif kind == "history":
-                row = _nested({path: text for path, text in items(record)})
+                row = _nested(dict(items(record)))
                 run.rows.append(row | {"_step": len(run.rows)})
             elif kind == "stats":
                 at = record.stats.timestamp.seconds + record.stats.timestamp.nanos / 1e9
