@@ -2,13 +2,10 @@
 
 import csv
 import hashlib
-import importlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
-import duckdb
-
-from export.run import DOMAINS, FILES, SUMS
+from export.run import FILES, SUMS, row_counts
 from warehouse.connect import open_warehouse
 from warehouse.errors import ExportError
 from warehouse.home import Home
@@ -24,7 +21,7 @@ def check(home: Home, folder: Path) -> str:
     """
     sums = check_files(folder)
     with open_warehouse(home) as warehouse:
-        expected = _row_counts(warehouse, sums)
+        expected = row_counts(warehouse, sums)
     checked = {path: count for path, count in expected.items() if path in sums}
     problems = [f"{path}: {found} rows where the mart has {wanted}" for path, wanted, found in _rows(folder, checked)]
     _refuse(folder, problems, "the marts changed since, or the file did: export again")
@@ -57,18 +54,6 @@ def _refuse(folder: Path, problems: list[str], remedy: str) -> None:
         more = f"\n  and {len(problems) - SHOWN} more" if len(problems) > SHOWN else ""
         listed = "".join(f"\n  {problem}" for problem in problems[:SHOWN])
         raise ExportError(f"{folder}: {len(problems)} differences; {remedy}:{listed}{more}")
-
-
-def _row_counts(warehouse: duckdb.DuckDBPyConnection, paths: Iterable[str]) -> dict[str, int]:
-    """Rows that each CSV file must have: `tables/<mart>.csv` those of the mart, the others what their domain tells."""
-    marts = {name for (name,) in warehouse.execute("select table_name from duckdb_tables()").fetchall()}
-    named = {path: Path(path).stem for path in paths if Path(path).match("tables/*.csv") and Path(path).stem in marts}
-    counts = {path: warehouse.execute(f'select count(*) from "{mart}"').fetchone()[0] for path, mart in named.items()}
-    for name in DOMAINS.values():
-        module = importlib.import_module(name)
-        if hasattr(module, "row_counts"):
-            counts |= module.row_counts(warehouse)
-    return counts
 
 
 def _rows(folder: Path, expected: dict[str, int]) -> Iterator[tuple[str, int, int]]:

@@ -4,14 +4,17 @@ import hashlib
 import importlib
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import ModuleType
 
 import duckdb
 
 from export import figures
+from export.card import card
+from export.secrets import refuse_secrets
 from warehouse.connect import open_warehouse
+from warehouse.declared import declared_rows
 from warehouse.errors import ExportError
 from warehouse.home import Home
 
@@ -26,7 +29,19 @@ DOMAINS = {
 and returns its README section, or an empty text where it has no data. Where its files can be large, its
 `sizes(warehouse, profile)` tells beforehand about how many bytes each part will have."""
 
-TITLE = "# A campaign, exported by Seamline\n\nFILES.txt lists every file; `sha256sum -c SHA256SUMS` checks them.\n"
+WITHOUT_HOST_INFO = r"""
+    create temp table config_deviations as
+    select * replace (
+        regexp_replace(
+            regexp_replace(value, '(/home|/Users|\\Users)[/\\][^/\\\s"'']+', '~', 'g'),
+            '[\w.+-]+@[\w-]+(\.[\w-]+)+', '(e-mail)', 'g'
+        ) as value
+    )
+    from main.config_deviations
+"""
+"""Stands before the one mart that shows config values as they were logged. Nothing else that W&B tells of a machine or
+a person is landed at all: not its metadata file, not the run record's host."""
+
 FILES, SUMS = "FILES.txt", "SHA256SUMS"
 
 
@@ -41,13 +56,14 @@ def export(
     profile: str = "archive",
     limit_gib: float = SIZE_LIMIT_GIB,
     with_figures: bool = True,
+    with_host_info: bool = False,
 ) -> list[str]:
     """Export the domains (all, or those in `only`) into `folder`; returns a line for each thing a person should know.
 
     Files are written beside `folder` and moved in when all are complete; files of an earlier export that are gone are
     removed, files that no export wrote are left alone. Raises ExportError where a domain asked for has no data or the
-    folder holds something else or the export would be larger than `limit_gib`, HomeError where the warehouse is missing
-    or held open.
+    folder holds something else or the export would be larger than `limit_gib` or something in it looks like a
+    credential, HomeError where the warehouse is missing or held open.
     """
     folder = folder.expanduser().resolve()
     earlier = _earlier_files(folder)
@@ -58,6 +74,8 @@ def export(
         try:
             modules = {d: importlib.import_module(m) for d, m in DOMAINS.items() if not only or d in only}
             _check_size(warehouse, modules, profile, limit_gib)
+            if not with_host_info:
+                warehouse.execute(WITHOUT_HOST_INFO)
             aside.mkdir(parents=True)
             sections = {}
             for domain, module in modules.items():
@@ -71,7 +89,9 @@ def export(
             if not sections:
                 raise ExportError(f"{home.path}: nothing to export; ingest something, then build again")
             pictures = figures.write(warehouse, aside, sections) if with_figures else ""
-            (aside / "README.md").write_text("\n".join([TITLE, *sections.values(), pictures]), encoding="utf-8")
+            counts = row_counts(warehouse, [path.relative_to(aside).as_posix() for path in aside.rglob("*.csv")])
+            (aside / "README.md").write_text(card(warehouse, aside, sections, counts, pictures), encoding="utf-8")
+            refuse_secrets(aside, [str(row["digest"]) for row in declared_rows(home, "allowed_secrets")])
             files = _describe(aside)
             _move(aside, folder, files, earlier)
         except OSError as error:
@@ -79,6 +99,18 @@ def export(
         finally:
             shutil.rmtree(aside, ignore_errors=True)
     return [*lines, f"{folder}: {len(files) + 2} files ({', '.join(sections)})"]
+
+
+def row_counts(warehouse: duckdb.DuckDBPyConnection, paths: Iterable[str]) -> dict[str, int]:
+    """Rows that each CSV file must have: `tables/<mart>.csv` those of the mart, the others what their domain tells."""
+    marts = {name for (name,) in warehouse.execute("select table_name from duckdb_tables()").fetchall()}
+    named = {path: Path(path).stem for path in paths if Path(path).match("tables/*.csv") and Path(path).stem in marts}
+    counts = {path: warehouse.execute(f'select count(*) from "{mart}"').fetchone()[0] for path, mart in named.items()}
+    for name in DOMAINS.values():
+        module = importlib.import_module(name)
+        if hasattr(module, "row_counts"):
+            counts |= module.row_counts(warehouse)
+    return counts
 
 
 def _check_size(

@@ -24,9 +24,6 @@ import pyarrow.parquet as pq
 
 from warehouse.errors import ExportError
 
-UNREAD = (".png", ".pdf")
-"""Pictures, which are drawn from the other files."""
-
 RANDOMNESS_BITS = 4.5
 """Shannon entropy a character from which detect-secrets takes base64 text for a key (its default)."""
 
@@ -77,7 +74,7 @@ def scan(folder: Path) -> list[Hit]:
     hits: list[Hit] = []
     seen: dict[str, list[str]] = {}
     with transient_settings({"plugins_used": plugins, "filters_used": filters}):
-        for path in sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix not in UNREAD):
+        for path in sorted(path for path in folder.rglob("*") if path.is_file() and _is_read(path)):
             places = dict(_places(path))
             _look(places, seen, own)
             name = path.relative_to(folder).as_posix()
@@ -85,6 +82,12 @@ def scan(folder: Path) -> list[Hit]:
                 digest = hashlib.sha256(cell.encode()).hexdigest()
                 hits += [Hit(name, row, kind, digest) for kind in seen[text]]
     return hits
+
+
+def _is_read(path: Path) -> bool:
+    """Whether a file is text or Parquet: pictures and weights are not."""
+    with open(path, "rb") as handle:
+        return path.suffix == ".parquet" or b"\0" not in handle.read(8192)
 
 
 def _look(places: Iterable[str], seen: dict[str, list[str]], own: dict[str, str]) -> None:

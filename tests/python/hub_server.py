@@ -44,7 +44,11 @@ class HubServer:
                 hub.answer(self, with_body=False)
 
             def do_POST(self) -> None:
-                hub.write(self, self.rfile.read(int(self.headers["Content-Length"])))
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                try:
+                    hub.write(self, body)
+                except (KeyError, ValueError) as error:  # not what this server knows: fail at once, not in retries
+                    _send(self, True, json.dumps({"error": f"unread: {error!r}"}).encode(), 400)
 
             def log_message(self, *_: object) -> None:
                 pass
@@ -119,7 +123,7 @@ class HubServer:
             asked = json.loads(body)
             name = f"{asked.get('organization') or 'me'}/{asked['name']}"
             self.repos.setdefault((asked["type"], name), {"main": {".gitattributes": b"*.bin filter=lfs"}})
-            self.private[name] = asked["private"]
+            self.private[name] = asked.get("visibility") == "private" or asked.get("private") is True
             return _send(request, True, json.dumps({"url": f"{self.url}/datasets/{name}"}).encode())
         for (kind, name), branches in self.repos.items():
             api = f"/api/{kind}s/{name}/"
