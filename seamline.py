@@ -238,7 +238,6 @@ def publish(
     print("\n".join(publish(folder, repo_id, create, public, dry_run, prune)))
 
 
-
 @app.command()
 def sql(
     query: Annotated[str, typer.Argument(metavar="QUERY", help="One select.")],

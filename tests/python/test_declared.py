@@ -71,7 +71,7 @@ def test_text_in_another_encoding_an_unknown_file_and_a_missing_one_are_named(de
     assert f"not UTF-8 text (byte {len(ARMS) + 3})" in mistake(declared)
     (declared / "arms.csv").write_text(f"{ARMS}\n")
     (declared / "armz.csv").write_text("arm\n")
-    assert f"{declared / 'armz.csv'}: no such declared table; known are arm_assignments" in mistake(declared)
+    assert f"{declared / 'armz.csv'}: no such declared table; known are allowed_secrets" in mistake(declared)
     (declared / "armz.csv").unlink()
     with open_home(declared.parent) as opened:
         (declared / "arms.csv").unlink()
