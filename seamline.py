@@ -261,8 +261,7 @@ def report(
     """Write one HTML page with figures, audit, tests, caveats and tables; it fetches nothing."""
     from export.report import report
 
-    with open_home(home) as opened:
-        print(report(opened, target))
+    print(report(find_home(home), target))
 
 
 @app.command()

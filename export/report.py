@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import duckdb
@@ -35,8 +36,9 @@ def report(home: Home, target: Path) -> str:
         aside.write_text(text, encoding="utf-8")
         os.replace(aside, target)
     except OSError as error:
-        aside.unlink(missing_ok=True)
-        raise ExportError(f"{error.filename or target}: can't be written ({error.strerror})") from error
+        with suppress(OSError):
+            aside.unlink()
+        raise ExportError(f"{target}: can't be written ({error.strerror})") from error
     return f"{target}: {target.stat().st_size / 1e6:.1f} MB; open it in a browser, it fetches nothing"
 
 
