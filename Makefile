@@ -19,7 +19,7 @@ demo:
 	$(BIN)/seamline demo
 
 test:
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 lint:
 	$(BIN)/ruff check .
