@@ -209,6 +209,7 @@ def test_native_figures_are_held_against_the_candidates() -> None:
     without = {m: v for m, v in right.items() if m not in ("ours_env/outcome/late", "ours_env/valid_rate")}
     assert [row for row in verdicts(without) if not row[3]] == [("ours_env/outcome/late", None, 1.0, False)]
     assert verdicts({"actor/entropy": 0.5}) == []
+    assert verdicts({"ours_env/valid_rate": 0.25}) == [("ours_env/valid_rate", 0.25, 0.25, True)]
     assert ("native_figure_differs", "run step 1 ours_env/outcome/late") in findings(
         candidates(rows, cut, **natives([("n", None)], [("n", 1, 1, without)]))
     )
