@@ -282,9 +282,12 @@ def test_a_manifest_is_taken_as_it_says(models, rows):
     rows.published("org/kimi.h015.a.4", 15.0, None, driver_tokens_at_hour=None, **says)
     rows.published("org/kimi.h016.a.5", None, None, driver_tokens_at_hour=900.0, checkpoint_source="spare", **says)
     rows.published("Qwen/base", 0.0, "baseline", cell="BASELINE")
+    # An id of another form is of the cell that its row names, and of no family.
+    rows.published("odd", 3.0, "mtime", cell="kimi")
     models.run(rows.tables)
     columns = "model_id, hour, hour_source, hour_upper_bound, driver_tokens_at_hour, role, eos_ok, eos_source, source"
     assert models.rows(f"select {columns} from checkpoints order by 1") == [
+        ("odd", 3.0, "mtime", None, None, None, None, None, None),
         ("org/kimi.h012.a.1", 12.75, "mtime", None, 500, "SUBMITTED", None, None, None),
         ("org/kimi.h014.a.3", 14.0, "extrapolated", None, None, None, True, "manifest", None),
         ("org/kimi.h015.a.4", 15.0, "published", None, None, None, None, None, None),
@@ -294,6 +297,7 @@ def test_a_manifest_is_taken_as_it_says(models, rows):
     assert models.rows("select driver, effort, is_declared, submitted_hour from cells") == [
         ("kimi-code", "high", True, 12.75)
     ]
+    assert models.rows("select cell, family, checkpoint_count from checkpoint_families") == [("kimi", "a", 5)]
 
 
 def test_an_id_that_does_not_read_back_is_a_finding_and_ids_stay_apart(models, rows):
