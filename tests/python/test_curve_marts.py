@@ -220,6 +220,10 @@ def test_an_arm_shows_its_lineages_and_margins(models):
         "select training_step, is_beyond_step_hole, row_count from arm_steps where arm = 'arm' order by 1"
     )
     assert beyond == [(step, step == 7, 1) for step in range(1, 8)]
+    collapsed = models.rows(
+        "select run_id, position, superseded_by_run_id from run_rows where drop_reason = 'seam_collapsed' order by position"
+    )
+    assert collapsed == [("relaunch", 300, "resumed"), ("resumed", 406, "resumed")]
     kinds = models.rows("select kind, subject, severity from curve_findings order by 1, 2")
     assert kinds == [
         ("arm_running", "single", "info"),
