@@ -221,7 +221,8 @@ def test_an_arm_shows_its_lineages_and_margins(models):
     )
     assert beyond == [(step, step == 7, 1) for step in range(1, 8)]
     collapsed = models.rows(
-        "select run_id, position, superseded_by_run_id from run_rows where drop_reason = 'seam_collapsed' order by position"
+        "select run_id, position, superseded_by_run_id from run_rows "
+        "where drop_reason = 'seam_collapsed' order by position"
     )
     assert collapsed == [("relaunch", 300, "resumed"), ("resumed", 406, "resumed")]
     kinds = models.rows("select kind, subject, severity from curve_findings order by 1, 2")
