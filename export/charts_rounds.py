@@ -56,12 +56,13 @@ def _validity_of(run: str, values: list[Row], windows: list[Row]) -> alt.LayerCh
     scale = alt.Scale(domain=tasks, range=[PALETTE[i % len(PALETTE)] for i in range(len(tasks))])
     # beyond six tasks colours repeat, with another shape each time
     shapes = alt.Scale(domain=tasks, range=[SHAPES[(i + i // len(PALETTE)) % len(SHAPES)] for i in range(len(tasks))])
+    # tasks of one step stand beside each other, or equal fractions would hide one another
+    placed = [
+        row | {"beside": (tasks.index(str(row["task"])) - (len(tasks) - 1) / 2) / 2 / len(tasks)} for row in values
+    ]
     points = (
-        alt.Chart(data(values))
-        .transform_calculate(
-            # tasks of one step stand beside each other, or equal fractions would hide one another
-            place=f"datum.step + (indexof({tasks}, datum.task) - {(len(tasks) - 1) / 2}) * {0.5 / max(len(tasks), 1)}"
-        )
+        alt.Chart(data(placed))
+        .transform_calculate(place="datum.step + datum.beside")
         .mark_point(size=48, filled=True, opacity=0.95)
         .encode(
             x=_x("place"),

@@ -104,8 +104,8 @@ if (curves) {
     const layer = [
       { mark: { type: "line", strokeWidth: 1.1, strokeJoin: "round", point: single }, encoding: { x, y, ...paint } },
       {
-        params: [{ name: "near", select: { type: "point", on: "pointerover", clear: "pointerout", nearest: true } }],
-        mark: { type: "point", filled: true, size: 50 },
+        params: [{ name: "near", select: { type: "point", on: "pointerover", clear: "pointerout" } }],
+        mark: { type: "point", filled: true, size: 90 },
         encoding: { x, y, ...(over ? { color: paint.color } : paint), tooltip,
           opacity: { condition: { param: "near", empty: false, value: 1 }, value: 0 } },
       },
@@ -125,7 +125,7 @@ if (curves) {
     const some = arms.length > 0;
     byId("explorer-said").textContent = some ? `${arms.length} of ${curves.arms.length} arms. ` : "No arm is picked. ";
     if (!some) return null;
-    if (over) return { ...base, width: 860, height: 400, layer };
+    if (over) return { ...base, width: 1000, height: 420, layer };
     const [columns, width, height] = arms.length === 1 ? [1, 640, 300] : arms.length <= 4 ? [2, 400, 200] : [4, 215, 118];
     return { ...base, facet: { field: "arm", type: "nominal", title: null }, columns, spec: { width, height, layer },
       ...(metrics.length > 1 ? { resolve: { scale: { y: "independent" } } } : {}) };
