@@ -83,9 +83,12 @@ def test_the_end_of_turn_is_that_of_the_named_model_else_of_its_type_by_the_long
         key = rows.model(model_id)
         rows.config(key, "config.json", model_name=name, model_type=model_type, eos_token_ids=[2, 248046])
     rows.model("g")
+    # No ids at all, and no end of turn known: unknown, though no id is among none.
+    rows.config(rows.model("h"), "config.json", model_type="llama", eos_token_ids=[])
     models.run(rows.tables)
     assert models.rows("select model_id, eos_ok from checkpoints order by 1") == [
         ("a", True), ("b", False), ("c", True), ("d", True), ("e", None), ("f", None), ("g", None),
+        ("h", None),
     ]  # fmt: skip
     assert models.rows(KINDS) == [
         ("cell_without_submission", "kimi"),
