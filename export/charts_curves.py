@@ -162,7 +162,12 @@ def _stretches(values: list[dict[str, object]], key: str, scale: alt.Scale) -> a
         gridColor={"condition": {"test": first, "value": "#C9CDD4"}, "value": "transparent"},
     )
     y = alt.Y("segment:N", sort=None, axis=axis)
-    x = alt.X("first_position:Q", title=f"position ({key})", axis=alt.Axis(tickMinStep=1), scale=alt.Scale(zero=False))
+    x = alt.X(
+        "first_position:Q",
+        title=f"position ({key})",
+        axis=alt.Axis(tickMinStep=1, labelFlush=False),
+        scale=alt.Scale(zero=False),
+    )
     color = alt.Color("label:N", scale=scale, title="logged steps", legend=alt.Legend(orient="top"))
     tooltip = [
         "arm:N", "segment_number:Q", "run_id:N", "label:N", "first_position:Q", "last_position:Q",

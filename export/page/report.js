@@ -33,8 +33,9 @@ function fitted(spec, width) {
       part.columns = Math.max(1, Math.min(part.columns, Math.floor((width - LABELS) / (190 + GAP))));
       const wide = Math.floor((width - LABELS) / part.columns) - GAP;
       part.spec.width = Math.max(150, part.columns === 1 ? Math.min(wide, Math.max(part.spec.width, 420)) : wide);
-    } else if (typeof part.width === "number" && part.width > width - 230) {
-      part.width = Math.max(170, width - 230);
+    } else if (typeof part.width === "number") {
+      const most = part.width < 600 ? part.width : Math.max(part.width, 940);
+      part.width = Math.max(170, Math.min(most, width - 230));
     }
     (part.vconcat || []).forEach(fit);
   };

@@ -28,7 +28,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     seamline("ingest", "driver-usage", simulated / "sweep", home=home)
     seamline("ingest", "scores", simulated / "scores", home=home)
     seamline("build", home=home)
-    seamline("export", folder / "export", "--only", "checkpoints", home=home)
+    seamline("export", folder / "export", "--only", "checkpoints", "--no-figures", home=home)
     return folder / "export", simulated
 
 
@@ -98,5 +98,5 @@ def test_seamline_reads_its_own_index_back(exported: tuple[Path, Path], tmp_path
         assert ("" if eos_ok is None else str(eos_ok).lower()) == row["eos_ok"]
         assert (hour is None) == (row["hour"] == "") and (hour is None or abs(hour - float(row["hour"])) < 1e-6)
     again = tmp_path / "again"
-    seamline("export", again, "--only", "checkpoints", home=tmp_path)
+    seamline("export", again, "--only", "checkpoints", "--no-figures", home=tmp_path)
     assert json.loads((again / "manifest.json").read_text()) == json.loads((export / "manifest.json").read_text())

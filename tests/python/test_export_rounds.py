@@ -32,14 +32,14 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def archive(campaign: Path) -> Path:
     folder = campaign.parent / "archive"
-    seamline("export", folder, "--only", "rounds,teacher", home=campaign)
+    seamline("export", folder, "--only", "rounds,teacher", "--no-figures", home=campaign)
     return folder
 
 
 @pytest.fixture(scope="module")
 def reading(campaign: Path) -> Path:
     folder = campaign.parent / "reading"
-    seamline("export", folder, "--only", "rounds,teacher", "--profile", "reading", home=campaign)
+    seamline("export", folder, "--only", "rounds,teacher", "--profile", "reading", "--no-figures", home=campaign)
     return folder
 
 
@@ -135,7 +135,7 @@ def test_only_arrays_of_numbers_with_those_names_are_left_out() -> None:
 
 def test_the_same_export_has_the_same_bytes(campaign: Path, archive: Path) -> None:
     again = campaign.parent / "again"
-    seamline("export", again, "--only", "rounds,teacher", home=campaign)
+    seamline("export", again, "--only", "rounds,teacher", "--no-figures", home=campaign)
     assert digests(again) == digests(archive)
 
 
@@ -153,7 +153,7 @@ def test_saved_steps_that_are_gone_are_named(campaign: Path, archive: Path) -> N
     target.unlink()
     try:
         folder = campaign.parent / "gone"
-        seamline("export", folder, "--only", "rounds", home=campaign)
+        seamline("export", folder, "--only", "rounds", "--no-figures", home=campaign)
     finally:
         target.write_text(text)
     assert (

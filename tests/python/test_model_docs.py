@@ -1,7 +1,12 @@
 """Every mart and column is described; every published file belongs to an exposure."""
 
 import fnmatch
+import os
 import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
 
 import yaml
 
@@ -55,3 +60,15 @@ def test_exposures_name_every_mart_that_exports_read():
     read = {name for name in re.findall(r"\b(?:from|join) (\w+)", code) if name in MARTS}
     assert read - named == set()
     assert named - set(MODELS) - {p.stem for p in (ROOT / "models").rglob("*.sql")} == set()
+
+
+def test_the_docs_page_is_built_and_holds_every_mart(demo, tmp_path):
+    command = re.search(r"^docs:\n(?:\t.*\n)*?\t\$\(BIN\)/(dbt .*)\n", (ROOT / "Makefile").read_text(), re.MULTILINE)[1]
+    arguments = [*shlex.split(command)[1:], "--target-path", str(tmp_path)]
+    environment = os.environ | {"SEAMLINE_HOME": str(demo), "DBT_LOG_PATH": str(tmp_path / "logs")}
+    dbt = Path(sys.executable).parent / "dbt"
+    done = subprocess.run([dbt, *arguments], cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    page = (tmp_path / "static_index.html").read_text()
+    assert all(f"model.seamline.{mart}" in page for mart in MARTS)
+    assert not re.search(r"""<(?:script|link|img)[^>]+(?:src|href)=["']?(?:https?:)?//""", page)

@@ -243,6 +243,8 @@ def test_colours_follow_the_system_and_the_button(browser, path):
     dark = background()
     label = tab.locator("#explorer-chart .role-axis-label text").first
     assert label.evaluate("e => getComputedStyle(e).fill") == "rgb(232, 234, 237)"
+    said = tab.locator("[data-figure=zero_run_calibration] .mark-text.role-mark text").first
+    assert said.evaluate("e => getComputedStyle(e).fill") == "rgb(232, 234, 237)"
     tab.click("#theme")
     assert tab.inner_text("#theme") == "Colours: light" and background() == "rgb(255, 255, 255)" != dark
     assert label.evaluate("e => getComputedStyle(e).fill") == "rgb(27, 31, 36)"
