@@ -241,3 +241,21 @@ def test_an_exclusion_names_a_run_or_an_arm_and_may_have_a_window(
     )
     rows = turn_models.rows("select run_name from rollouts where drop_reason = 'excluded' order by run_name")
     assert [name for (name,) in rows] == excluded
+
+
+def test_a_run_excluded_twice_is_one_run(turn_models: Models) -> None:
+    twice = [{"run_id": "a__1__1", "reason": "test"}, {"arm": "a", "reason": "test"}]
+    turn_models.run(merged(shard("a__1__1", [record(0, 0)]), metadata("a__1__1"), {"run_exclusions": twice}))
+    assert turn_models.rows("select run_name, is_excluded from rollout_runs") == [("a__1__1", True)]
+    assert turn_models.rows("select drop_reason from rollouts") == [("excluded",)]
+
+
+def test_wandb_runs_that_share_name_and_arm_tell_the_arm(turn_models: Models) -> None:
+    again = {
+        table: [
+            row | ({"run_id": "another id"} if "run_id" in row else {}) | {"source_name": "another log"} for row in rows
+        ]
+        for table, rows in curve("arm", 1, "shared").items()
+    }
+    turn_models.run(merged(shard("shared", [record(0, 0)]), curve("arm", 1, "shared"), again))
+    assert turn_models.rows("select arm, run_id from rollout_runs") == [("arm", "another id")]

@@ -50,7 +50,7 @@ arms as (
 ),
 
 rollout_arms as (
-    select distinct arm from runs
+    select arm from runs
 ),
 
 lineages as (
