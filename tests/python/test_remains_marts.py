@@ -55,6 +55,16 @@ def test_held_out_attempts_are_summed_by_policy_and_task() -> None:
     assert findings(models) == set()
 
 
+def test_a_verdict_sums_over_tasks() -> None:
+    plans = [plan(policy, role, task) for policy, role in (("sft", "baseline"), ("new!", "candidate")) for task in "tu"]
+    # On task t 3 against 1, on task u 2 against 3: 5 against 4 in all.
+    rows = attempts("sft", [True, True, True, False]) + attempts("sft", [True, True, False, False], "u", "f")
+    rows += attempts("new!", [True, False, False, False]) + attempts("new!", [True, True, True, False], "u", "f")
+    models = evaluated(plans, rows)
+    verdict = "expected_attempt_count, attempt_count, baseline_valid_count, candidate_valid_count, passes"
+    assert models.rows(f"select {verdict} from evaluation_verdicts") == [(16, 16, 5, 4, False)]
+
+
 def test_no_verdict_before_every_planned_attempt_is_there() -> None:
     plans = [plan("sft", "baseline"), plan("new!", "candidate")]
     full = attempts("sft", [True] * 4) + attempts("new!", [True] * 4)
