@@ -410,3 +410,10 @@ def test_what_another_lineage_had_reached_is_no_roll_back_beyond_the_end(models)
     models.run(campaign.tables)
     kinds = models.rows("select kind from curve_findings where subject = 'arm'")
     assert kinds == [("longer_lineage_not_chosen",)]
+
+
+def test_every_step_back_within_a_log_begins_a_segment(models):
+    models.run(Campaign().log("a1", "a", steps(0, 10, 20, 10, 20, 30, 20, 30)).tables)
+    found = models.rows("select segment_number, first_position, last_position, is_chosen from segments order by 1")
+    assert found == [(1, 0, 20, True), (2, 10, 30, True), (3, 20, 30, True)]
+    assert models.rows("select kept_row_count, rolled_back_row_count from runs") == [(4, 4)]

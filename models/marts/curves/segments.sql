@@ -56,8 +56,7 @@ ends as (
                 case when measured.run_id = declared_leaves.leaf_run_id then 0 else 1 end asc,
                 {%- if var('lineage_choice') == 'furthest' %}
                 case
-                    when measured.is_leaf and measured.run_id is distinct from declared_leaves.leaf_run_id
-                        then measured.lineage_step_count
+                    when measured.run_id is distinct from declared_leaves.leaf_run_id then measured.lineage_step_count
                     else 0
                 end desc,
                 {%- endif %}
