@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -25,8 +25,8 @@ SHARD = re.compile(r"(?P<run_name>.+)_rollouts_(?P<shard>\d+)\.jsonl(\.gz|\.zst)
 METADATA = re.compile(r"(?P<run_name>.+)_metadata\.jsonl(\.gz|\.zst)?")
 TOKEN_COLUMNS = ("tool_call_open_id", "tool_call_close_id", "end_of_turn_id")
 BATCH_RECORDS = 4096
-BATCH_TOKENS = 1 << 19
-"""Kept tokens are written this many at a time: 8 MB of ids and logprobs."""
+BATCH_TOKENS = 1 << 18
+"""Kept tokens are written this many at a time: 4 MB of ids and logprobs."""
 UNREAD = "unread"
 
 
@@ -158,6 +158,7 @@ def _read_shard(
                 yield "rollout_records", records.batch()
             if found.kept:
                 tokens.add(number, found.kept)
+                found.kept = None  # the evidence waits for its batch, its tokens must not
                 if tokens.count >= BATCH_TOKENS:
                     yield "rollout_tokens", tokens.batch()
     except DamagedFile as damage:
@@ -183,7 +184,7 @@ def _read_shard(
 def _read_line(reader: RecordReader, line: Line) -> Evidence | None:
     """None for a blank line."""
     if line.is_too_long:
-        raise Unreadable("longer than 32 MiB")
+        raise Unreadable("longer than 8 MiB: too long to be parsed in bounded memory")
     if line.end - line.start < 3 and not line.view().tobytes().strip():
         return None
     return reader.read(line)
@@ -247,13 +248,23 @@ class _Tokens:
         schema = _schema("rollout_tokens")
         columns = list(zip(*self._rows, strict=True)) or [()] * len(schema)
         self._rows, self.count = [], 0
-        return pa.RecordBatch.from_arrays(
-            [pa.array(c, type=f.type) for c, f in zip(columns, schema, strict=True)], schema=schema
-        )
+        arrays = [
+            _lists(column, field.type) if pa.types.is_list(field.type) else pa.array(column, type=field.type)
+            for column, field in zip(columns, schema, strict=True)
+        ]
+        return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def _lists(parts: list[np.ndarray], type_: pa.ListType) -> pa.ListArray:
-    """One list a row."""
-    offsets = np.concatenate([[0], np.cumsum([len(p) for p in parts])]).astype(np.int32)
-    values = np.concatenate(parts) if parts else np.array([], dtype=np.int64)
-    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(values).cast(type_.value_type))
+def _lists(parts: Sequence[np.ndarray | list | None], type_: pa.ListType) -> pa.ListArray:
+    """One list a row; None is a null list."""
+    offsets = np.concatenate([[0], np.cumsum([0 if p is None else len(p) for p in parts])]).astype(np.int32)
+    values = pa.concat_arrays(
+        [pa.array([], type=type_.value_type), *(_values(p, type_.value_type) for p in parts if p is not None)]
+    )
+    is_null = pa.array([p is None for p in parts], type=pa.bool_())
+    return pa.ListArray.from_arrays(pa.array(offsets), values, mask=is_null)
+
+
+def _values(part: np.ndarray | list, type_: pa.DataType) -> pa.Array:
+    array = pa.array(part, type=None if isinstance(part, np.ndarray) else type_)
+    return array if array.type.equals(type_) else array.cast(type_)

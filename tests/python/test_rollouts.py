@@ -210,4 +210,6 @@ def test_a_line_too_long_for_memory_is_set_aside(home: Path, tmp_path: Path, mon
     shard_file(tmp_path / "in").write_bytes(text(record(0, 0)) + b"\0" * 100_000 + b"\n" + text(record(0, 1)))
     ingest(home, tmp_path / "in")
     assert landed(home, "rollout_records", "line_number, sample_idx") == [(1, 0), (3, 1)]
-    assert landed(home, "quarantine", "locator, reason") == [("line 2", "longer than 32 MiB")]
+    assert landed(home, "quarantine", "locator, reason") == [
+        ("line 2", "longer than 8 MiB: too long to be parsed in bounded memory")
+    ]
