@@ -7,6 +7,7 @@ that from a null that was logged. Over the API every null is therefore taken for
 """
 
 import hashlib
+import json
 import math
 import re
 from collections.abc import Iterator
@@ -120,11 +121,13 @@ class _Scan:
 
 
 def _present(row: dict[str, Any]) -> dict[str, Any]:
-    """The row without what is absent (see above), inside nested keys too."""
+    """The row without what is absent (see above), inside nested keys too; objects have their keys sorted, because the
+    client hands them over in any order."""
     found = {}
     for key, value in row.items():
-        if isinstance(value, dict) and value and "_type" not in value:
-            value = _present(value) or None
+        if isinstance(value, (dict, list)) and value:
+            is_nested = isinstance(value, dict) and "_type" not in value
+            value = (_present(value) or None) if is_nested else json.loads(json.dumps(value, sort_keys=True))
         if isinstance(value, float) and not math.isfinite(value):
             value = "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"  # as live rows spell it
         if value is not None:

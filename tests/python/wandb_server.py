@@ -245,7 +245,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def served(folder: Path) -> list[ServedRun]:
-    """The runs of the `.wandb` logs in the run directories of a simulated campaign, as a server would hold them."""
+    """The runs of a simulated campaign's `.wandb` logs, and of exports with a run.json, as a server would hold them."""
     runs: dict[str, ServedRun] = {}
     starts: dict[str, str] = {}
     found = [path for path in sorted(folder.glob("*/*.wandb")) if not path.parent.is_symlink()]
@@ -269,6 +269,14 @@ def served(folder: Path) -> list[ServedRun]:
                 run.system.append(sample | {"_timestamp": at, "_runtime": 1.0, "_wandb": True})
             elif kind == "exit":
                 run.state = "finished" if record.exit.exit_code == 0 else "failed"
+    for note in sorted(folder.glob("exports/*/run.json")):
+        told = json.loads(note.read_text())
+        created = datetime.fromtimestamp(told["created_at"], UTC).isoformat().replace("+00:00", "Z")
+        lines = (note.parent / "history.jsonl").read_text().splitlines()
+        rows = [_named(json.loads(line)) for line in lines]
+        runs[told["id"]] = ServedRun(
+            told["id"], told["name"], told["group"], told["state"], told["config"], created_at=created, rows=rows
+        )
     return list(runs.values())
 
 
