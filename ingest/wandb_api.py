@@ -108,7 +108,7 @@ class _Scan:
         for row in scanned:
             self.received += 1
             row = _present(row)
-            step, digest = row.get("_step"), hash(repr(sorted(row.items(), key=lambda item: item[0])))
+            step, digest = row.get("_step"), hash(json.dumps(row, sort_keys=True))
             if step in seen:
                 if seen[step] == digest:
                     self.duplicates += 1
@@ -121,18 +121,28 @@ class _Scan:
 
 
 def _present(row: dict[str, Any]) -> dict[str, Any]:
-    """The row without what is absent (see above), inside nested keys too; objects have their keys sorted, because the
-    client hands them over in any order."""
+    """The row without what is absent (see above), inside nested keys too."""
     found = {}
     for key, value in row.items():
-        if isinstance(value, (dict, list)) and value:
-            is_nested = isinstance(value, dict) and "_type" not in value
-            value = (_present(value) or None) if is_nested else json.loads(json.dumps(value, sort_keys=True))
+        if isinstance(value, dict) and value and "_type" not in value:
+            value = _present(value) or None
         if isinstance(value, float) and not math.isfinite(value):
             value = "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"  # as live rows spell it
         if value is not None:
             found[key] = value
     return found
+
+
+def _spell(value: object) -> str:
+    """JSON text as it is in a log of SDK 0.18 and later; the client hands over an object's keys in any order."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_spell(key)}: {_spell(value[key])}" for key in sorted(value)) + "}"
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half a surrogate pair
+        return json.dumps(value, separators=(",", ":"))
+    return text
 
 
 def _read(source: Source, runs: dict[str, ListedRun], timeout_seconds: float) -> Iterator[Rows]:
@@ -142,7 +152,7 @@ def _read(source: Source, runs: dict[str, ListedRun], timeout_seconds: float) ->
     last_step = (attribute(run, "historyKeys") or {}).get("lastStep", -1)
     scan, row_count = _Scan(), 0
     found = watched(lambda: run.scan_history(use_cache=False), timeout_seconds, source.path)
-    for items in gather(scan.rows(found)):
+    for items in gather(scan.rows(found), _spell):
         columns, faults = convert(items)
         yield from history_tables(columns, pa.array(items.numbers), row_count)
         yield from faults

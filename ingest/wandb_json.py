@@ -1,7 +1,7 @@
 """JSON and JSONL exports of W&B as logged items: a list of rows, or a row a line."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -23,8 +23,17 @@ def rows_of(path: Path) -> Iterator[Items | Rows]:
     return gather(_lines(path) if path.suffix == ".jsonl" else _list(path))
 
 
-def gather(found: Iterable[tuple[int, str, dict | None, str | None]]) -> Iterator[Items | Rows]:
-    """Items, some 200,000 at a time, of rows given as (number, locator, row, fault); a fault is quarantined."""
+def _text(value: object) -> str:
+    return repr(value) if type(value) is int else json.dumps(value)
+
+
+def gather(
+    found: Iterable[tuple[int, str, dict | None, str | None]], spell: Callable[[object], str] = _text
+) -> Iterator[Items | Rows]:
+    """Items, some 200,000 at a time, of rows given as (number, locator, row, fault); a fault is quarantined.
+
+    `spell` gives the JSON text of a value.
+    """
     numbers: list[int] = []
     rows: list[int] = []
     keys: list[str] = []
@@ -38,21 +47,18 @@ def gather(found: Iterable[tuple[int, str, dict | None, str | None]]) -> Iterato
         for key, value in row.items():
             key = key if key.isascii() else key.encode("utf-8", "backslashreplace").decode()
             if isinstance(value, dict):
-                special.append(Leaf(len(numbers), (key,), json.dumps(value)))
+                special.append(Leaf(len(numbers), (key,), spell(value)))
             else:
                 rows.append(len(numbers))
                 keys.append(key)
-                texts.append(_NAMED_NUMBERS.get(value) or json.dumps(value) if isinstance(value, str) else _text(value))
+                named = _NAMED_NUMBERS.get(value) if isinstance(value, str) else None
+                texts.append(named or spell(value))
         numbers.append(number)
         if len(texts) + 8 * len(special) >= _BATCH_ITEMS:
             yield _items(numbers, rows, keys, texts, special)
             numbers, rows, keys, texts, special = [], [], [], [], []
     if numbers:
         yield _items(numbers, rows, keys, texts, special)
-
-
-def _text(value: object) -> str:
-    return repr(value) if type(value) is int else json.dumps(value)
 
 
 def _items(numbers: list[int], rows: list[int], keys: list[str], texts: list[str], special: list[Leaf]) -> Items:
