@@ -44,10 +44,16 @@ def parse_only(shard: Path) -> int:
 
 
 def seamline(shards: list[Path], home: Path, workers: int) -> int:
-    """Everything `seamline ingest rollouts` does, into a new home."""
-    shutil.rmtree(home, ignore_errors=True)
+    """What `seamline ingest rollouts` does, into a home without rollouts."""
     with open_home(home) as opened:
         return ingest_rollouts(opened, [str(shard) for shard in shards], workers=workers).rows["rollout_records"]
+
+
+def fresh(home: Path) -> None:
+    """A new home; making its tables is no part of reading shards."""
+    shutil.rmtree(home, ignore_errors=True)
+    with open_home(home):
+        pass
 
 
 def duckdb_read_json(shard: Path, target: Path) -> int:
@@ -154,6 +160,7 @@ def main() -> None:
         best: dict[str, tuple[float, float]] = {}
         for _ in range(REPEATS):
             for name, work in works.items():
+                fresh(home)
                 found = measure(*work)
                 assert found.result == ROLLOUTS, name
                 best[name] = min(best.get(name, (found.seconds, found.peak_mb)), (found.seconds, found.peak_mb))
@@ -172,6 +179,7 @@ def main() -> None:
             os.link(shard, copy)
         seconds = {}
         for workers in (1, 2):
+            fresh(home)
             found = measure(seamline, shards, home, workers, one_core=False)
             seconds[workers] = found.seconds
             _report(
@@ -186,7 +194,9 @@ def main() -> None:
         for count in (SQL_ROLLOUTS // 4, SQL_ROLLOUTS):
             target = folder / f"sql-{count}"
             write_evidence(target, count)
-            start_up = measure(build_turns, target, "+arm_turns,config.materialized:view", one_core=False).seconds
+            views = (build_turns, target, "+arm_turns,config.materialized:view")
+            measure(*views, one_core=False)  # the first build of a home parses the project
+            start_up = measure(*views, one_core=False).seconds
             whole = measure(build_turns, target, "+arm_turns", one_core=False).seconds
             print(f"  {count:>7} rollouts: {whole - start_up:5.1f} s ({whole:.1f} s with dbt's start-up)", flush=True)
 
