@@ -256,7 +256,11 @@ def _gpus(
     gpus = sorted({row["gpu_idx"] for row in found})
     color = alt.value(BLUE)
     if len(gpus) > 1:
-        color = alt.Color("gpu_idx:O", title="GPU (from 0)", scale=alt.Scale(domain=gpus, range=_cycle(len(gpus))))
+        color = alt.Color(
+            "gpu_idx:O",
+            title="GPU (from 0)",
+            scale=alt.Scale(domain=gpus, range=[PALETTE[i % len(PALETTE)] for i in range(len(gpus))]),
+        )
     layer = (
         alt.Chart()
         .transform_calculate(shown=shown)
@@ -270,10 +274,6 @@ def _gpus(
         )
     )
     return titled(panels([layer], found, "arm"), title, f"{what} Lines break between runs.", note, cut)
-
-
-def _cycle(count: int) -> list[str]:
-    return [PALETTE[i % len(PALETTE)] for i in range(count)]
 
 
 def explorer(warehouse: duckdb.DuckDBPyConnection) -> dict[str, object] | None:
