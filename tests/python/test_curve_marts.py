@@ -146,6 +146,7 @@ def test_a_run_sums_its_logs_and_takes_its_end_from_the_last(models):
     campaign.log("c1", "excluded", steps(1, 2, 3))
     second = EPOCH + timedelta(seconds=1)
     campaign.declare("run_exclusions", run_id="excluded", logged_from=second)
+    campaign.declare("arms", arm="empty", expected_step_count=5)
     models.run(campaign.tables)
     found = models.rows(
         "select run_id, log_count, segment_count, row_count, first_position, last_position, kept_row_count, "
@@ -160,7 +161,7 @@ def test_a_run_sums_its_logs_and_takes_its_end_from_the_last(models):
     unpositioned = models.rows("select subject, detail from curve_findings where kind = 'unpositioned_rows'")
     assert unpositioned == [("run", "2 rows have no global_step and are on no curve")]
     empty = models.rows("select lineage_count, step_count, has_step_hole, is_complete from arms where arm = 'empty'")
-    assert empty == [(0, 0, False, None)]
+    assert empty == [(0, 0, False, False)]
     without = models.rows("select subject from curve_findings where kind = 'arm_without_kept_steps' order by 1")
     assert without == [("empty",)]
 
