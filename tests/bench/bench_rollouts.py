@@ -59,6 +59,7 @@ def fresh(home: Path) -> None:
 def duckdb_read_json(shard: Path, target: Path) -> int:
     """What one would write with DuckDB: explicit columns, to Parquet. It finds no runs and no markers."""
     with duckdb.connect(config={"threads": 1}) as connection:
+        connection.execute("set enable_progress_bar = false")
         options = "format = 'newline_delimited', maximum_object_size = 33554432"
         read = f"read_json('{shard}', {options}, columns = {{{RECORD}}})"
         return connection.execute(f"copy (from {read}) to '{target}' (format parquet, compression zstd)").fetchone()[0]
