@@ -175,22 +175,22 @@ def test_a_run_without_wandb_shares_nothing() -> None:
 
 
 def test_native_figures_are_held_against_the_candidates() -> None:
-    outcomes = ["ok", "error", "error", "late"]
+    outcomes = ["ok", "error", "error", "late", "ok", "error", "error", "error"]
     rows = [
         candidate(
             "r1", n + 1, 1, f"g{n // 2}", n % 2, outcome=outcomes[n], is_valid=outcomes[n] == "ok",
-            is_better_than_anchor=n != 3, is_behavior=n in (0, 2), behavior_action="advance" if n < 2 else "keep",
+            is_better_than_anchor=n != 3, is_behavior=n % 2 == 0, behavior_action="advance" if n < 2 else "keep",
         )
-        for n in range(4)
+        for n in range(8)
     ]  # fmt: skip
     rows.append(candidate("cut", 1, 1, "g0", 0, is_valid=True, outcome="ok"))
     right = {
         "ours_env/valid_rate": 0.25,
-        "ours_env/candidate_anchor_improved": 3.0,
-        "ours_env/candidate_anchor_improved_rate": 0.75,
-        "ours_env/behavior_advance_rate": 0.5,
-        "ours_env/outcome/ok": 1.0,
-        "ours_env/outcome/error": 2.0,
+        "ours_env/candidate_anchor_improved": 7.0,
+        "ours_env/candidate_anchor_improved_rate": 0.875,
+        "ours_env/behavior_advance_rate": 0.25,
+        "ours_env/outcome/ok": 2.0,
+        "ours_env/outcome/error": 5.0,
         "ours_env/outcome/late": 1.0,
         "ours_env/outcome/never": 0.0,
         "actor/entropy": 0.5,

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from tests.python.round_marts import START, candidate, candidates, file, findings, round_marts, source
+from tests.python.round_marts import START, candidate, candidates, file, findings, source
 
 
 def test_interrupted_attempts_and_repeated_siblings_are_labelled() -> None:
@@ -117,6 +117,9 @@ def test_a_state_is_the_selected_result_where_it_advanced_else_the_parent() -> N
         *state(2, good, good, "keep", "1"),
         *state(1, seed, ("ok", 0.5), "advance", "2"),
         *state(2, ("ok", 0.4), good, "keep", "2"),
+        # Nobody states a result: nothing contradicts.
+        *state(1, (None, None), good, "keep", "4"),
+        *state(2, (None, None), good, "keep", "4"),
         *state(1, seed, ("ok", 0.5), "advance", "3"),
         *state(2, ("late", 0.5), good, "keep", "3"),
     ]
@@ -134,9 +137,30 @@ def test_a_state_is_the_selected_result_where_it_advanced_else_the_parent() -> N
         ("2", 2, False, 1, False),
         ("3", 1, True, None, None),
         ("3", 2, False, 1, False),
+        ("4", 1, False, None, None),
+        ("4", 2, False, 1, True),
     ]
     assert {f for f in findings(models) if f[0] == "chain_broken"} == {
         ("chain_broken", f"run task task chain {chain} step 2") for chain in "123"
+    }
+
+
+def test_siblings_that_started_from_different_states_are_found() -> None:
+    starts = {"same": [("a", 0.5), ("a", 0.5)], "outcome": [("a", 0.5), ("b", 0.5)], "score": [("a", 0.5), ("a", 0.4)]}
+    rows = [
+        candidate("r1", 1, 1, group, n, parent_outcome=outcome, parent_score=score)
+        for group, parents in starts.items()
+        for n, (outcome, score) in enumerate(parents)
+    ]
+    models = candidates(rows)
+    assert models.rows("select group_id, parent_outcome, parent_score from candidate_groups order by 1") == [
+        ("outcome", "a", 0.5),
+        ("same", "a", 0.5),
+        ("score", "a", 0.4),
+    ]
+    assert {subject for kind, subject in findings(models) if kind == "parents_differ"} == {
+        "run step 1 group outcome",
+        "run step 1 group score",
     }
 
 
@@ -263,32 +287,3 @@ def test_a_window_of_an_unknown_run_and_one_under_an_alias() -> None:
     assert got == [("run", "a", 4), ("nobody", "b", 0)]
     assert ("window_of_unknown_run", "nobody window b") in findings(models)
     assert ("window_of_unknown_run", "run window a") not in findings(models)
-
-
-def test_the_longest_pattern_gives_a_run_its_role() -> None:
-    roles = [("r*", "diagnostic"), ("run-1*", "formal"), ("run-1?", "diagnostic")]
-    declared = [{"run_id": pattern, "role": role} for pattern, role in roles]
-    rows = [candidate("a", n, 1, "g", n, run_id=run) for n, run in enumerate(("run-2", "run-1", "run-12", "other"))]
-    aliases = [{"run_id": "other", "alias_of": "run-3"}]
-    models = candidates(rows, run_roles=declared, run_aliases=aliases)
-    assert models.rows("select run_id, role, is_diagnostic from run_identities order by 1") == [
-        ("run-1", "formal", False),
-        ("run-12", "formal", False),
-        ("run-2", "diagnostic", True),
-        ("run-3", "diagnostic", True),
-    ]
-    assert models.rows("select distinct run_id from task_validity order by 1") == [("run-1",), ("run-12",)]
-    assert models.rows("select count(*) from candidates") == [(4,)]
-    assert ("diagnostic_run", "run-3") in findings(models)
-
-
-def test_an_alias_of_an_alias_is_a_finding() -> None:
-    aliases = [{"run_id": "a", "alias_of": "b"}, {"run_id": "b", "alias_of": "c"}]
-    assert findings(candidates([], run_aliases=aliases)) == {("alias_of_alias", "a")}
-
-
-def test_fields_are_summed_over_sources() -> None:
-    seen = [{"source_name": s, "family": "f", "field": "x", "json_type": "null", "record_count": 2} for s in "ab"]
-    models = round_marts()
-    models.run({"observed_fields": seen})
-    assert models.rows("select * from observed_fields") == [("f", "x", "null", 4)]

@@ -59,6 +59,14 @@ final as (
     where widest_cost_error_usd > {{ var('ledger_tolerance_usd') }}
     union all
     select
+        'parents_differ',
+        subject,
+        'warn',
+        'its siblings started from different states'
+    from groups
+    where not has_one_parent
+    union all
+    select
         'chain_broken',
         run_id || ' task ' || task || ' chain ' || chain || ' step ' || step,
         'warn',

@@ -14,6 +14,8 @@ select
     max(abs(cost_usd - cost_by_role_usd)) as widest_cost_error_usd,
     min(parent_outcome) as parent_outcome,
     min(parent_score) as parent_score,
+    coalesce(min(parent_outcome) = max(parent_outcome), true)
+    and coalesce(min(parent_score) = max(parent_score), true) as has_one_parent,
     max(case when is_behavior then sibling_index end) as behavior_sibling_index,
     max(case when is_behavior then outcome end) as behavior_outcome,
     max(case when is_behavior then score end) as behavior_score,

@@ -1,0 +1,32 @@
+"""Which run an id means, and which runs are diagnostics: on rows worked out by hand."""
+
+from tests.python.round_marts import candidate, candidates, findings, round_marts
+
+
+def test_the_longest_pattern_gives_a_run_its_role() -> None:
+    roles = [("r*", "diagnostic"), ("run-1*", "formal"), ("run-1?", "diagnostic")]
+    declared = [{"run_id": pattern, "role": role} for pattern, role in roles]
+    rows = [candidate("a", n, 1, "g", n, run_id=run) for n, run in enumerate(("run-2", "run-1", "run-12", "other"))]
+    aliases = [{"run_id": "other", "alias_of": "run-3"}]
+    models = candidates(rows, run_roles=declared, run_aliases=aliases)
+    assert models.rows("select run_id, role, is_diagnostic from run_identities order by 1") == [
+        ("run-1", "formal", False),
+        ("run-12", "formal", False),
+        ("run-2", "diagnostic", True),
+        ("run-3", "diagnostic", True),
+    ]
+    assert models.rows("select distinct run_id from task_validity order by 1") == [("run-1",), ("run-12",)]
+    assert models.rows("select count(*) from candidates") == [(4,)]
+    assert ("diagnostic_run", "run-3") in findings(models)
+
+
+def test_an_alias_of_an_alias_is_a_finding() -> None:
+    aliases = [{"run_id": "a", "alias_of": "b"}, {"run_id": "b", "alias_of": "c"}]
+    assert findings(candidates([], run_aliases=aliases)) == {("alias_of_alias", "a")}
+
+
+def test_fields_are_summed_over_sources() -> None:
+    seen = [{"source_name": s, "family": "f", "field": "x", "json_type": "null", "record_count": 2} for s in "ab"]
+    models = round_marts()
+    models.run({"observed_fields": seen})
+    assert models.rows("select * from observed_fields") == [("f", "x", "null", 4)]
