@@ -418,3 +418,14 @@ def test_every_step_back_within_a_log_begins_a_segment(models):
     found = models.rows("select segment_number, first_position, last_position, is_chosen from segments order by 1")
     assert found == [(1, 0, 20, True), (2, 10, 30, True), (3, 20, 30, True)]
     assert models.rows("select kept_row_count, rolled_back_row_count from runs") == [(4, 4)]
+
+
+@pytest.mark.parametrize(("leaf", "chosen"), [("long", "long"), ("relaunch", "relaunch"), ("unknown", "relaunch")])
+def test_a_declared_leaf_is_where_the_curve_ends(models, leaf, chosen):
+    campaign = Campaign()
+    campaign.log("a1", "long", steps(0, 10, 20, 30), display_name="arm")
+    campaign.log("b1", "relaunch", steps(0, 10), 1, display_name="arm")
+    campaign.declare("arms", arm="arm", leaf_run_id=leaf)
+    models.run(campaign.tables)
+    assert models.rows("select distinct run_id from arm_steps") == [(chosen,)]
+    assert models.rows("select leaf_run_id from arms") == [(chosen,)]
