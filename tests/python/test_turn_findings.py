@@ -98,11 +98,12 @@ def test_two_lists_that_do_not_line_up_are_told(turn_models: Models) -> None:
     """Of a step's four rollouts, two match in run a: half is enough. In run b one does."""
     block = response(1, -16, 1)
     records = [record(3, i, **block, calls=1 if i < 2 else 2) for i in range(4)]
-    fewer = [record(3, i, **block, calls=1 if i < 1 else 2) for i in range(4)] + [record(2, 0, **block, calls=1)]
+    fewer = [record(step, i, **block, calls=1 if i < 1 else 2) for step in (3, 5) for i in range(4)]
+    fewer.append(record(2, 0, **block, calls=1))
     turn_models.run(merged(shard("a", records), metadata("a"), shard("b", fewer), metadata("b")))
     told = {key: detail for key, detail in findings(turn_models).items() if key[0] == "request_info_misaligned"}
     assert told.keys() == {("request_info_misaligned", "b")}
-    assert "of 1 steps (first: step_idx 3)" in told["request_info_misaligned", "b"]
+    assert "of 2 steps (first: step_idx 3)" in told["request_info_misaligned", "b"]
 
 
 def test_a_calibration_that_peaks_elsewhere_is_told(turn_models: Models) -> None:
@@ -111,7 +112,9 @@ def test_a_calibration_that_peaks_elsewhere_is_told(turn_models: Models) -> None
     assert turn_models.rows(
         "select min_run_tokens, matching_rollout_count, matching_fraction, is_used from zero_run_calibration order by 1"
     ) == [(4, 4, 1.0, False), (8, 4, 1.0, False), (12, 4, 1.0, False), (16, 1, 0.25, True), (24, 0, 0.0, False)]
-    assert ("calibration_peaks_elsewhere", "min_zero_run_tokens") in findings(turn_models)
+    assert findings(turn_models)["calibration_peaks_elsewhere", "min_zero_run_tokens"].endswith(
+        "tokens (1.0), not at the chosen 16"
+    )
 
 
 def test_arms_without_rollouts_are_told_where_others_have_some(turn_models: Models) -> None:
@@ -132,3 +135,19 @@ def test_a_longer_lineage_that_was_passed_over_is_told(turn_models: Models) -> N
     assert {k: v for k, v in findings(turn_models).items() if k[0].startswith("longer")} == {
         ("longer_rollout_lineage_not_chosen", "a"): ("another lineage of its rollouts has 4 steps, the chosen one 2")
     }
+
+
+def test_the_first_step_of_another_length_is_told_and_a_step_without_a_logged_one_stays(turn_models: Models) -> None:
+    """Steps 2 and 3 are 11 tokens long where 10 were logged; of step 4 the trainer logged no length."""
+    name = "arm__1__1"
+    records = [record(step, 0, [1] * (11 if step in (1, 2) else 10)) for step in range(4)]
+    logged = curve("arm", 4, name, lengths=10.0)
+    logged["wandb_history"].pop()
+    turn_models.run(merged(shard(name, records), metadata(name), logged))
+    assert turn_models.rows("select * exclude (arm) from turn_reconciliation order by training_step") == [
+        (1, 10.0, 10.0, 0.0),
+        (2, 11.0, 10.0, 1.0),
+        (3, 11.0, 10.0, 1.0),
+        (4, 10.0, None, None),
+    ]
+    assert findings(turn_models)["sequence_lengths_differ", "arm"].startswith("2 steps (first: training_step 2) ")
