@@ -239,5 +239,11 @@ def test_three_counts_of_system_records_stand_side_by_side() -> None:
         ("run", 314, 2, 193),
     ]
     assert findings(models) - {("sources_disagree", "run")} == {("system_counts_differ", "run")}
+    # Two logged samples: the counter differs from them alone, then from the export alone, then from nothing.
+    for exported, counter, is_found in ((None, 3.0, True), (3, 3.0, True), (2, 3.0, True), (2, 2.0, False)):
+        export = {"source_name": "e1", "export_name": "e1", "run_id": "run", "system_row_count": exported}
+        count = {"source_name": "e1", "field": "eventsLineCount", "value": counter}
+        counted = built(tables | {"rounds_tracker_exports": [export], "rounds_tracker_fields": [count]})
+        assert (("system_counts_differ", "run") in findings(counted)) == is_found
     models = built(tables | {"run_roles": [{"run_id": "run", "role": "diagnostic"}]})
     assert models.rows("select run_id from system_metric_counts") == [("e2",)]

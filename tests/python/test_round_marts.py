@@ -62,6 +62,10 @@ def test_groups_of_another_size_are_found() -> None:
     rows = [candidate("a", 16 * g + n, 1, f"g{g}", n, is_behavior=n == 0) for g in range(5) for n in range(16)]
     assert findings(candidates(rows)) == set()
     without = [row for row in rows if (row["group_id"], row["sibling_index"]) != ("g2", 15)]
+    models = candidates([row for row in without if (row["group_id"], row["sibling_index"]) != ("g2", 0)])
+    assert models.rows("select detail from candidate_findings where kind = 'wrong_sibling_count'") == [
+        ("14 siblings (indices 1 to 14), not 16",)
+    ]
     assert findings(candidates(without)) == {("wrong_sibling_count", "run step 1 group g2")}
     extra = [candidate("a", 900 + n, 1, "g9", n, is_behavior=n < 2) for n in range(16)]
     assert findings(candidates(rows + extra)) == {

@@ -206,6 +206,7 @@ def test_the_ledger_has_a_verdict_where_both_sides_are_known() -> None:
     ("fields", "kinds"),
     [
         ({}, set()),
+        ({"input_tokens": 0, "output_tokens": 0, "input_cached_tokens": 0, "output_reasoning_tokens": 0}, set()),
         ({"input_tokens": -1}, {"negative_tokens", "unknown_cost"}),
         ({"output_tokens": -1}, {"negative_tokens", "unknown_cost"}),
         ({"input_cached_tokens": -1}, {"negative_tokens", "unknown_cost"}),
@@ -227,3 +228,12 @@ def test_an_id_in_two_runs_is_a_finding() -> None:
     rows = [call(1, call_id="x"), call(2, call_id="x", run_id="other"), call(3), call(4, call_id="c3")]
     assert findings(calls(rows)) >= {("call_id_in_two_runs", "x")}
     assert ("call_id_in_two_runs", "c3") not in findings(calls(rows))
+
+
+def test_findings_name_the_first_call() -> None:
+    models = calls([call(2, output_tokens=-1), call(1, output_tokens=-1), call(4, output_reasoning_tokens=101)])
+    details = "select kind, detail from teacher_findings where kind like '%_tokens' order by 1"
+    assert [(kind, detail.split("(first: ")[1].split(")")[0]) for kind, detail in models.rows(details)] == [
+        ("impossible_tokens", "c4"),
+        ("negative_tokens", "c1"),
+    ]
