@@ -125,6 +125,7 @@ def test_native_metrics_are_held_against_wandb_value_by_value() -> None:
         "gone": None,
         "text": '"a"',
         "other": '"a"',
+        "mixed": '"a"',
     }
     lines = [("n", 1, 1, native | {"native_only": 1.0}), ("n", 2, 2, {"same": 2.0}), ("n", 3, 9, {"same": 9.0})]
     tracked = {
@@ -136,6 +137,7 @@ def test_native_metrics_are_held_against_wandb_value_by_value() -> None:
         "gone": 3.0,
         "text": '"a"',
         "other": '"b"',
+        "mixed": None,
     }
     rows = [
         # An earlier launch got to step 1 too: the later one stands.
@@ -150,6 +152,7 @@ def test_native_metrics_are_held_against_wandb_value_by_value() -> None:
     assert models.rows("select step, metric, wandb_value, agrees from metric_reconciliation order by 1, 2") == [
         (1, "gone", 3.0, False),
         (1, "inf", INF, True),
+        (1, "mixed", None, False),
         (1, "nan", _Nan(), True),
         (1, "null", None, True),
         (1, "off", 1.5, False),
@@ -159,7 +162,7 @@ def test_native_metrics_are_held_against_wandb_value_by_value() -> None:
         (2, "same", 2.0, True),
     ]
     summary = "native_step_count, native_value_count, step_count, shared_value_count, disagreement_count"
-    assert models.rows(f"select {summary} from metric_reconciliation_summary") == [(3, 11, 2, 9, 3)]
+    assert models.rows(f"select {summary} from metric_reconciliation_summary") == [(3, 12, 2, 10, 4)]
     assert findings(models) == {("wandb_differs", "run")}
 
 
@@ -238,6 +241,10 @@ def test_three_counts_of_system_records_stand_side_by_side() -> None:
         ("e2", None, None, 4),
         ("run", 314, 2, 193),
     ]
+    older = {"source_name": "e0", "export_name": "e0", "run_id": "run", "system_row_count": 10}
+    again = built(tables | {"rounds_tracker_exports": [*tables["rounds_tracker_exports"], older]})
+    assert again.rows("select exported_row_count from system_metric_counts where run_id = 'run'") == [(314,)]
+    models = built(tables)
     assert findings(models) - {("sources_disagree", "run")} == {("system_counts_differ", "run")}
     # Two logged samples: the counter differs from them alone, then from the export alone, then from nothing.
     for exported, counter, is_found in ((None, 3.0, True), (3, 3.0, True), (2, 3.0, True), (2, 2.0, False)):

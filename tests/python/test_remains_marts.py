@@ -87,8 +87,11 @@ def test_no_verdict_before_every_planned_attempt_is_there() -> None:
     assert passes(full, vague) == (True, None, {"evaluation_rule_unknown"})
     torn = [plans[0], plans[1] | {"rule": None}]
     assert passes(full, torn) == (True, None, {"evaluation_rule_unknown"})
-    alone = [plans[0]]
-    assert passes(full, alone) == (True, None, {"evaluation_rule_unknown", "unplanned_attempts"})
+    for alone in plans:
+        assert passes(full, [alone]) == (True, None, {"evaluation_rule_unknown", "unplanned_attempts"})
+    models = evaluated(plans, [])
+    counts = "select attempt_count, valid_count, final_valid_count, is_complete from evaluation_summary"
+    assert models.rows(counts) == [(0, 0, 0, False)] * 2
     models = evaluated(plans, [*repeated, *unplanned])
     labels = "select label, count(*) from evaluation_attempts group by 1 order by 1"
     assert models.rows(labels) == [("duplicate", 1), ("planned", 7), ("unplanned", 1)]
