@@ -45,7 +45,7 @@ def _timestamp(text: str) -> datetime:
     moment = datetime.fromisoformat(text)
     if moment.tzinfo:
         moment = moment.astimezone(UTC).replace(tzinfo=None)
-    if duckdb.execute("select try_cast(? as timestamp)", [text]).fetchone() != (moment,):
+    if duckdb.execute("select try_cast(? as timestamp)", [text]).fetchall() != [(moment,)]:
         raise ValueError
     return moment
 

@@ -128,4 +128,4 @@ def test_a_cell_that_passes_is_the_value_that_duckdb_reads(kind, text):
         value = CHECKS[kind][0](text)
     except ValueError:
         return
-    assert duckdb.execute(f"select try_cast(? as {DUCKDB_TYPES[kind]})", [text]).fetchone() == (value,)
+    assert duckdb.execute(f"select try_cast(? as {DUCKDB_TYPES[kind]})", [text]).fetchall() == [(value,)]
