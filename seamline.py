@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from warehouse.console import quiet_interrupts
 from warehouse.errors import SeamlineError, UsageError
 from warehouse.home import find_home, open_home
 
@@ -290,9 +291,10 @@ def demo(home: HomeOption = None) -> None:
 
 
 def main() -> None:
-    """Run the command line: exit 0 done, 1 the input or the data is at fault, 2 wrong usage."""
+    """Run the command line: exit 0 done, 1 the input or the data is at fault, 2 wrong usage, 130 interrupted."""
     try:
-        app(prog_name="seamline")
+        with quiet_interrupts():
+            app(prog_name="seamline")
     except SeamlineError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2 if isinstance(error, UsageError) else 1)

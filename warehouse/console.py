@@ -1,5 +1,7 @@
 """What a person at a terminal sees: progress bars and warnings on stderr, tables on stdout."""
 
+import os
+import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -31,6 +33,38 @@ def counting(what: str, is_shown: bool = True) -> Iterator[Callable[[int], None]
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=None)
         yield lambda total: bar.update(task, advance=1, total=total)
+
+
+@contextmanager
+def quiet_interrupts() -> Iterator[None]:
+    """Ctrl-C ends the process with exit code 130 and no traceback, whatever libraries in between make of it.
+
+    They turn it into errors of their own, print it, or swallow it. A second Ctrl-C does not wait for anybody.
+    """
+    is_interrupted = False
+
+    def on_interrupt(*_) -> None:
+        nonlocal is_interrupted
+        if is_interrupted:
+            os._exit(130)
+        is_interrupted = True
+        raise KeyboardInterrupt
+
+    def on_unraisable(unraisable) -> None:
+        if is_interrupted:
+            os._exit(130)
+        sys.__unraisablehook__(unraisable)
+
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, on_interrupt)
+    sys.unraisablehook = on_unraisable
+    try:
+        yield
+    except BaseException:
+        if not is_interrupted:
+            raise
+    if is_interrupted:
+        sys.exit(130)
 
 
 def warn(message: str) -> None:
