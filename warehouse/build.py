@@ -3,36 +3,60 @@
 import os
 from collections.abc import Sequence
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from ingest.landing import landed
 from warehouse.connect import connect
 from warehouse.console import counting, warn
-from warehouse.declared import check_declared
+from warehouse.declared import check_declared, declared_rows
 from warehouse.errors import SeamlineError, UsageError
 from warehouse.home import PROJECT, Home
 
-KINDS = {
-    "curves": {"wandb"},
-    "turns": {"rollouts"},
-    "rounds": {"rounds", "native-metrics"},
-    "teacher": {"teacher-calls"},
-    "checkpoints": {"checkpoints", "driver-usage", "scores"},
-}
-"""The kinds of source that fill each folder of marts."""
+
+class Domain(NamedTuple):
+    """Folders of models that are empty together: where no source of `kinds` landed and `declared` state nothing."""
+
+    marts: tuple[str, ...]
+    staging: tuple[str, ...]
+    kinds: frozenset[str]
+    declared: tuple[str, ...] = ()
+
+    def folders(self) -> list[str]:
+        return [*(f"marts/{folder}" for folder in self.marts), *(f"staging/{folder}" for folder in self.staging)]
+
+
+DOMAINS = (
+    Domain(("curves",), (), frozenset({"wandb"})),
+    Domain(("turns",), ("rollouts",), frozenset({"rollouts"})),
+    Domain(
+        ("rounds", "teacher"),
+        ("rounds", "teacher"),
+        frozenset({"rounds", "native-metrics", "teacher-calls"}),
+        ("decision_windows", "evaluation_plans", "run_aliases"),
+    ),
+    Domain(
+        ("checkpoints",),
+        ("checkpoints",),
+        frozenset({"checkpoints", "driver-usage", "scores"}),
+        ("cells", "baselines", "arm_repos"),
+    ),
+)
 
 
 def build(home: Home, dbt_args: Sequence[str] = ()) -> str:
     """Run `dbt build` over the home; returns what came of it in a line.
 
-    Without arguments every model is built, and those data tests run that have data to look at; unit tests are for those
-    who change a model.
+    Without arguments every model is built that has evidence to look at, and its data tests run; the marts of other
+    domains become empty tables at once, which takes dbt as long as full ones. Unit tests are for those who change a
+    model.
 
     Raises SeamlineError where declared facts, the warehouse or a test is at fault, UsageError for arguments that dbt
     does not know.
     """
     check_declared(home)
     connect(home, read_only=False).close()
-    with _environment(home), counting("building", is_shown=not dbt_args) as count:
+    idle = [] if dbt_args else _idle_domains(home)
+    with _environment(home, idle), counting("building", is_shown=not dbt_args) as count:
         from dbt.adapters.duckdb.connections import DuckDBConnectionManager
         from dbt.cli.exceptions import DbtUsageException
         from dbt.cli.main import dbtRunner
@@ -43,7 +67,16 @@ def build(home: Home, dbt_args: Sequence[str] = ()) -> str:
 
         arguments = ["build", "--project-dir", str(PROJECT), "--profiles-dir", str(PROJECT), *dbt_args]
         if not dbt_args:
-            arguments = ["--quiet", *arguments, "--exclude", "resource_type:unit_test", *_vacuous_tests(home)]
+            arguments = [
+                "--quiet",
+                *arguments,
+                "--exclude-resource-type",
+                "unit_test",
+                "--exclude-resource-type",
+                "exposure",
+            ]
+            if idle:
+                arguments += ["--exclude", *_paths_of(idle)]
         try:
             result = dbtRunner(callbacks=[on_event]).invoke(arguments)
         finally:
@@ -67,25 +100,31 @@ def build(home: Home, dbt_args: Sequence[str] = ()) -> str:
             "the mart `findings` says what was seen"
         )
     built, passed = (sum(r.status == status for r in nodes) for status in ("success", "pass"))
-    return f"{home.warehouse}: {built} models built, {passed} tests pass, {len(warnings)} warn"
+    empty = f"; no evidence of {', '.join(mart for domain in idle for mart in domain.marts)}" if idle else ""
+    return f"{home.warehouse}: {built} models built, {passed} tests pass, {len(warnings)} warn{empty}"
 
 
-def _vacuous_tests(home: Home) -> list[str]:
-    """Selectors of the data tests that would look at nothing: those of domains of which no source has landed."""
+def _idle_domains(home: Home) -> list[Domain]:
     landed_kinds = {source.kind for source in landed(home).values()}
     return [
-        selector
-        for domain, kinds in KINDS.items()
-        if not kinds & landed_kinds
-        for selector in (f"path:models/marts/{domain},resource_type:test", f"path:tests/{domain}")
+        domain
+        for domain in DOMAINS
+        if not domain.kinds & landed_kinds and not any(declared_rows(home, name) for name in domain.declared)
     ]
 
 
+def _paths_of(domains: list[Domain]) -> list[str]:
+    """dbt's selectors of their models and data tests."""
+    models = [f"path:models/{folder}" for domain in domains for folder in domain.folders()]
+    return [*models, *(f"path:tests/{folder}" for domain in domains for folder in domain.marts)]
+
+
 @contextmanager
-def _environment(home: Home):
+def _environment(home: Home, idle: list[Domain]):
     """dbt's settings for this home, in the environment while dbt runs."""
     wanted = {
         "SEAMLINE_HOME": str(home.path),
+        "SEAMLINE_IDLE": ",".join(folder for domain in idle for folder in domain.folders()),
         "DBT_TARGET_PATH": str(home.path / "target"),
         "DBT_LOG_PATH": str(home.path / "logs"),
         # Debug lines take a tenth of a build. Whoever wants them sets the variable.

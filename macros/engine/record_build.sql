@@ -3,7 +3,7 @@
   {%- if flags.WHICH not in ('build', 'run') -%}
     {%- do return(false) -%}
   {%- endif -%}
-  {%- for node in graph.nodes.values() if node.resource_type == 'model' and node.unique_id not in selected_resources -%}
+  {%- for node in graph.nodes.values() if node.resource_type == 'model' and node.unique_id not in selected_resources and not is_idle(node) -%}
     {%- do return(false) -%}
   {%- endfor -%}
   {%- do return(true) -%}

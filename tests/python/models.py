@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Collection
 from pathlib import Path
 
 import duckdb
@@ -78,8 +79,8 @@ class Models:
         self._build(changed)
         self._landed |= {name: sources.get(name, []) for name in changed}
 
-    def load(self, home: Path) -> None:
-        """Build every mart over what has landed and is declared in a home."""
+    def load(self, home: Path, without_kinds: Collection[str] = (), without_declared: Collection[str] = ()) -> None:
+        """Build every mart over what has landed and is declared in a home, but for these kinds of source and files."""
         self._landed = {}
         for name, table in self._sources.items():
             source, columns = tables()[name], ", ".join(f'"{c}"' for c in tables()[name].schema.names)
@@ -87,6 +88,12 @@ class Models:
             if source.folder == "declared":
                 place = f"read_csv('{home}/declared/{name}.csv', header = true, all_varchar = true)"
             self.connection.execute(f"delete from {table}; insert into {table} select {columns} from {place}")
+        left_out = "select source_name from landing.landed_sources where list_contains(?, kind)"
+        for name, table in sorted(self._sources.items(), key=lambda item: item[0] == "landed_sources"):
+            if name in without_declared:
+                self.connection.execute(f"delete from {table}")
+            elif without_kinds and "source_name" in tables()[name].schema.names:
+                self.connection.execute(f"delete from {table} where source_name in ({left_out})", [list(without_kinds)])
         self._build(set(self._sources))
 
     def _build(self, changed: set[str]) -> None:

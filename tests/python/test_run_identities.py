@@ -1,6 +1,6 @@
 """Which run an id means, and which runs are diagnostics: on rows worked out by hand."""
 
-from tests.python.round_marts import candidate, candidates, findings, round_marts
+from tests.python.round_marts import candidate, candidates, findings, round_marts, source
 
 
 def test_the_longest_pattern_gives_a_run_its_role() -> None:
@@ -30,3 +30,16 @@ def test_fields_are_summed_over_sources() -> None:
     models = round_marts()
     models.run({"observed_fields": seen})
     assert models.rows("select * from observed_fields") == [("f", "x", "null", 4)]
+
+
+def test_a_wandb_run_counts_where_other_evidence_speaks_of_the_same_run() -> None:
+    aliases = [{"run_id": "w1", "alias_of": "run-1"}, {"run_id": "w2", "alias_of": "run-9"}]
+    runs = ("w1", "w2", "run-1", "w3")
+    logs = [{"source_name": f"log-{run}", "run_id": run, "source_kind": "log"} for run in runs]
+    sources = [source(log["source_name"], "wandb") for log in logs]
+    rows = [candidate("a", 1, 1, "g", 1, run_id="run-1")]
+    models = candidates(rows, run_aliases=aliases, wandb_logs=logs, landed_sources=sources)
+    assert models.rows("select reported_run_id, run_id from run_identities order by 1") == [
+        ("run-1", "run-1"),
+        ("w1", "run-1"),
+    ]

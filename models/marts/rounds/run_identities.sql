@@ -1,6 +1,7 @@
 -- Grain: one row per reported_run_id.
 -- Decides which run an id means (declared/run_aliases.csv) and whether it is a diagnostic (declared/run_roles.csv).
-with reported as (
+-- A W&B run is here where other evidence speaks of the same run.
+with evidence as (
     select reported_run_id from {{ ref('stg_rounds__candidates') }}
     union
     select run_id from {{ source('rounds', 'native_files') }}
@@ -20,8 +21,20 @@ with reported as (
     select run_id from {{ source('declared', 'decision_windows') }}
     union
     select run_id from {{ source('declared', 'evaluation_plans') }}
-    union
-    select run_id from {{ ref('stg_wandb__logs') }}
+),
+
+reported as (
+    select
+        reported_run_id,
+        true as is_evidence
+    from evidence
+    union all
+    select distinct
+        logs.run_id as reported_run_id,
+        false as is_evidence
+    from {{ ref('stg_wandb__logs') }} as logs
+    left join evidence on logs.run_id = evidence.reported_run_id
+    where evidence.reported_run_id is null
 ),
 
 roles as (select * from {{ source('declared', 'run_roles') }}),
@@ -29,11 +42,17 @@ roles as (select * from {{ source('declared', 'run_roles') }}),
 named as (
     select
         reported.reported_run_id,
+        reported.is_evidence,
         coalesce(aliases.alias_of, reported.reported_run_id) as run_id
     from reported
     left join {{ source('declared', 'run_aliases') }} as aliases
         on reported.reported_run_id = aliases.run_id
     where reported.reported_run_id is not null
+),
+
+known as (
+    select distinct run_id from named
+    where is_evidence
 ),
 
 matched as (
@@ -47,6 +66,7 @@ matched as (
             order by length(roles.run_id) desc, roles.run_id asc
         ) as preference
     from named
+    inner join known on named.run_id = known.run_id
     left join roles
         on
             {{ matches_glob('named.run_id', 'roles.run_id') }}

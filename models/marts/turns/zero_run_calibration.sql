@@ -58,7 +58,7 @@ final as (
         / nullif(count(rollouts.rollout_number), 0) as matching_fraction,
         thresholds.min_run_tokens = {{ var('min_zero_run_tokens') }} as is_used
     from thresholds
-    left join rollouts on true
+    cross join rollouts
     left join block_counts
         on
             thresholds.min_run_tokens = block_counts.min_run_tokens
