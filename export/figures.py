@@ -10,6 +10,7 @@ from typing import Any
 
 import altair as alt
 import duckdb
+from altair.utils.schemapi import debug_mode
 
 from export import charts_checkpoints, charts_curves, charts_rounds, charts_turns
 from export.chart_style import CONFIG
@@ -145,14 +146,15 @@ FIGURES = [
 
 def specs(warehouse: duckdb.DuckDBPyConnection, domains: Collection[str]) -> dict[Figure, Spec | None]:
     """The Vega-Lite specification of each figure of the domains, data inlined; None where there is nothing to draw."""
-    return {figure: _spec(figure.build(warehouse)) for figure in FIGURES if figure.domain in domains}
+    with debug_mode(False):  # Altair would check every row of the data against its schema, for seconds
+        return {figure: _spec(figure.build(warehouse)) for figure in FIGURES if figure.domain in domains}
 
 
 def _spec(chart: alt.TopLevelMixin | None) -> Spec | None:
     if chart is None:
         return None
     with alt.data_transformers.disable_max_rows():
-        return chart.properties(config=CONFIG).to_dict()
+        return chart.properties(config=CONFIG).to_dict(validate=False)
 
 
 def write(warehouse: duckdb.DuckDBPyConnection, folder: Path, domains: Collection[str]) -> str:

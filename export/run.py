@@ -10,7 +10,6 @@ from types import ModuleType
 
 import duckdb
 
-from export import figures
 from export.card import card
 from export.secrets import refuse_secrets
 from warehouse.connect import open_warehouse
@@ -88,7 +87,11 @@ def export(
                     lines.append(f"{domain}: no data, left out")
             if not sections:
                 raise ExportError(f"{home.path}: nothing to export; ingest something, then build again")
-            pictures = figures.write(warehouse, aside, sections) if with_figures else ""
+            pictures = ""
+            if with_figures:
+                from export import figures  # the library that draws takes most of a second to load
+
+                pictures = figures.write(warehouse, aside, sections)
             counts = row_counts(warehouse, [path.relative_to(aside).as_posix() for path in aside.rglob("*.csv")])
             (aside / "README.md").write_text(card(warehouse, aside, sections, counts, pictures), encoding="utf-8")
             refuse_secrets(aside, [str(row["digest"]) for row in declared_rows(home, "allowed_secrets")])

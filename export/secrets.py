@@ -154,21 +154,31 @@ def _places(path: Path) -> Iterator[tuple[str, tuple[int, str]]]:
 def _texts(path: Path) -> Iterator[tuple[int, str, str]]:
     """(row, cell, text to look at): lines as they are, cells with their column's name before them."""
     if path.suffix == ".csv":
-        options = pa_csv.ParseOptions(newlines_in_values=True)
-        with open(path, encoding="utf-8") as handle:
-            header = handle.readline()
-        yield 1, header, header
-        read = pa_csv.ReadOptions(block_size=max(1 << 24, len(header) * 2))
-        names = pa_csv.open_csv(path, read, options).schema.names
-        convert = pa_csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()))
-        batches, first = pa_csv.open_csv(path, read, options, convert), 2
+        yield from _csv_texts(path)
     elif path.suffix == ".parquet":
-        batches, first = pq.ParquetFile(path).iter_batches(), 1
+        yield from _cell_texts(pq.ParquetFile(path).iter_batches(), 1)
     else:
         with open(path, encoding="utf-8", errors="backslashreplace") as handle:
             for number, line in enumerate(handle, 1):
                 yield from ((number, line.rstrip("\n"), text) for text in _leaves(path, line.rstrip("\n")))
-        return
+
+
+def _csv_texts(path: Path) -> Iterator[tuple[int, str, str]]:
+    options = pa_csv.ParseOptions(newlines_in_values=True)
+    with open(path, encoding="utf-8") as handle:
+        header = handle.readline()
+    yield 1, header, header
+    read = pa_csv.ReadOptions(block_size=max(1 << 24, len(header) * 2))
+    batches = pa_csv.open_csv(path, read, options)
+    try:
+        yield from _cell_texts(batches, 2)
+    except pa.ArrowInvalid:  # a column that began with numbers goes on with texts: from the start, all as texts
+        convert = pa_csv.ConvertOptions(column_types=dict.fromkeys(batches.schema.names, pa.string()))
+        yield from _cell_texts(pa_csv.open_csv(path, read, options, convert), 2)
+
+
+def _cell_texts(batches: Iterable[pa.RecordBatch], first: int) -> Iterator[tuple[int, str, str]]:
+    """The texts of the cells; `first` is the row of the first."""
     for batch in batches:
         for name, column in zip(batch.schema.names, batch.columns, strict=True):
             yield from ((row + first, cell, f'{name}: "{cell}"') for row, cell in _first_of_each(column))

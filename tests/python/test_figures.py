@@ -9,10 +9,12 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
+import altair as alt
 import duckdb
 import numpy as np
 import pypdfium2
 import pytest
+from jsonschema import ValidationError
 from PIL import Image
 
 from export import chart_style, figures
@@ -55,6 +57,15 @@ def plotted(spec: dict) -> list[dict]:
 def told(spec: dict) -> str:
     subtitle = spec["title"].get("subtitle", [])
     return subtitle if isinstance(subtitle, str) else " ".join(subtitle)
+
+
+def test_every_figure_is_valid_vega_lite(specs):
+    """Drawing leaves out this check, which looks at every row of the data."""
+    for spec in specs.values():
+        alt.VConcatChart.validate(spec, {"$ref": "#/definitions/TopLevelSpec"})
+    broken = specs["learning_curves"] | {"mark": {"type": "no such mark"}, "spec": None}
+    with pytest.raises(ValidationError):
+        alt.VConcatChart.validate(broken, {"$ref": "#/definitions/TopLevelSpec"})
 
 
 MARTS = {

@@ -226,3 +226,13 @@ def test_what_detect_secrets_is_asked_to_find(tmp_path):
         ("r.jsonl", 1, "AWS Access Key"),
         ("r.jsonl", 2, "Basic Auth Credentials"),
     }
+
+
+def test_a_key_far_below_numbers_is_found(tmp_path):
+    """The type of a column is told from its first block of 16 MiB."""
+    from export.secrets import scan
+
+    count = 2_200_000
+    (tmp_path / "t.csv").write_text("a,b\n" + "1234567,\n" * count + f"{KEY},\n" + "1,AKIAIOSFODNN7EXAMPLE\n")
+    hits = {(hit.row, hit.kind) for hit in scan(tmp_path)}
+    assert {(count + 2, "OpenAI Token"), (count + 3, "AWS Access Key")} <= hits
