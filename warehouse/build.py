@@ -32,7 +32,7 @@ DOMAINS = (
         ("rounds", "teacher"),
         ("rounds", "teacher"),
         frozenset({"rounds", "native-metrics", "teacher-calls"}),
-        ("decision_windows", "evaluation_plans", "run_aliases"),
+        ("decision_windows", "evaluation_plans", "run_aliases", "run_roles", "model_prices"),
     ),
     Domain(
         ("checkpoints",),

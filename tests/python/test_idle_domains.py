@@ -1,5 +1,6 @@
 """Domains without evidence: their marts would be empty, so `seamline build` makes empty tables of them at once."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,13 @@ def test_marts_of_an_idle_domain_have_no_rows(demo, every_mart, domain):
     assert {mart for mart, folder in MARTS.items() if folder in domain.marts and counts[mart]} == set()
     others = {folder for mart, folder in MARTS.items() if counts[mart]}
     assert others >= {"audit", *(mart for other in DOMAINS if other != domain for mart in other.marts)}
+
+
+def test_facts_that_can_be_a_finding_by_themselves_keep_a_domain_awake():
+    for path in (ROOT / "models" / "marts").glob("*/*_findings.sql"):
+        declared = set(re.findall(r"source\('declared', '(\w+)'\)", path.read_text()))
+        (known,) = [set(d.declared) for d in DOMAINS if path.parent.name in d.marts] or [declared]
+        assert declared <= known, path.name
 
 
 def test_every_domain_and_kind_is_known(demo):

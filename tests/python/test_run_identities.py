@@ -32,14 +32,16 @@ def test_fields_are_summed_over_sources() -> None:
     assert models.rows("select * from observed_fields") == [("f", "x", "null", 4)]
 
 
-def test_a_wandb_run_counts_where_other_evidence_speaks_of_the_same_run() -> None:
+def test_a_wandb_run_counts_where_other_evidence_or_a_role_speaks_of_it() -> None:
     aliases = [{"run_id": "w1", "alias_of": "run-1"}, {"run_id": "w2", "alias_of": "run-9"}]
-    runs = ("w1", "w2", "run-1", "w3")
+    runs = ("w1", "w2", "run-1", "w3", "check-1")
     logs = [{"source_name": f"log-{run}", "run_id": run, "source_kind": "log"} for run in runs]
     sources = [source(log["source_name"], "wandb") for log in logs]
     rows = [candidate("a", 1, 1, "g", 1, run_id="run-1")]
-    models = candidates(rows, run_aliases=aliases, wandb_logs=logs, landed_sources=sources)
+    roles = [{"run_id": "check-*", "role": "diagnostic"}]
+    models = candidates(rows, run_aliases=aliases, run_roles=roles, wandb_logs=logs, landed_sources=sources)
     assert models.rows("select reported_run_id, run_id from run_identities order by 1") == [
+        ("check-1", "check-1"),
         ("run-1", "run-1"),
         ("w1", "run-1"),
     ]

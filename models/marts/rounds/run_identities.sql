@@ -1,6 +1,6 @@
 -- Grain: one row per reported_run_id.
 -- Decides which run an id means (declared/run_aliases.csv) and whether it is a diagnostic (declared/run_roles.csv).
--- A W&B run is here where other evidence speaks of the same run.
+-- A W&B run is here where other evidence speaks of the same run, or its role is declared.
 with evidence as (
     select reported_run_id from {{ ref('stg_rounds__candidates') }}
     union
@@ -66,11 +66,12 @@ matched as (
             order by length(roles.run_id) desc, roles.run_id asc
         ) as preference
     from named
-    inner join known on named.run_id = known.run_id
+    left join known on named.run_id = known.run_id
     left join roles
         on
             {{ matches_glob('named.run_id', 'roles.run_id') }}
             or {{ matches_glob('named.reported_run_id', 'roles.run_id') }}
+    where known.run_id is not null or roles.run_id is not null
 ),
 
 final as (
