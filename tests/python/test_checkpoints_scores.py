@@ -370,6 +370,7 @@ def test_the_index_holds_valid_cells_and_baselines_at_hour_0(models, rows):
 
 def test_saved_models_of_an_arm_join_its_curve(models, rows):
     rows.add("arm_repos", arm="arm", repo="org/arm-model")
+    rows.add("arm_repos", arm="arm", repo="org/nowhere")
     for branch in ("main", "step-0002", "step-0009"):
         model_id = "org/arm-model" + ("" if branch == "main" else f"@{branch}")
         rows.model(model_id, kind="hub", repo="org/arm-model", branch=branch, eos=OK)
@@ -389,6 +390,9 @@ def test_saved_models_of_an_arm_join_its_curve(models, rows):
         ("org/arm-model", None, None, None, False),
         ("org/arm-model@step-0002", 2, 20.0, "run", True),
         ("org/arm-model@step-0009", 9, None, None, False),
+    ]
+    assert [row for row in models.rows(KINDS) if row[0] == "arm_repo_without_data"] == [
+        ("arm_repo_without_data", "org/nowhere")
     ]
     assert ("step_missing_on_curve", "arm step 9") in models.rows(KINDS)
     assert ("step_missing_on_curve", "arm step 2") not in models.rows(KINDS)

@@ -44,3 +44,14 @@ select
 from {{ ref('arm_checkpoints') }}
 where training_step is not null and not is_on_curve
 group by arm, training_step
+union all
+select
+    'arm_repo_without_data' as kind,
+    arm_repos.repo as subject,
+    'warn' as severity,
+    'declared/arm_repos.csv names it, but no checkpoint of it has landed' as detail
+from {{ source('declared', 'arm_repos') }} as arm_repos
+left join {{ ref('stg_checkpoints__folders') }} as folders
+    on arm_repos.repo = coalesce(folders.repo, folders.stated_model_id)
+where folders.source_name is null
+group by arm_repos.repo
