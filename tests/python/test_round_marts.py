@@ -149,6 +149,13 @@ def test_a_state_is_the_selected_result_where_it_advanced_else_the_parent() -> N
     }
 
 
+def test_of_several_selected_siblings_the_last_speaks_for_the_group() -> None:
+    rows = [candidate("a", n, 1, "g", n, is_behavior=n in (1, 3)) for n in range(4)]
+    models = candidates(rows)
+    columns = "sibling_count, behavior_count, behavior_sibling_index, first_sibling_index, last_sibling_index"
+    assert models.rows(f"select {columns} from candidate_groups") == [(4, 2, 3, 0, 3)]
+
+
 def test_siblings_that_started_from_different_states_are_found() -> None:
     starts = {"same": [("a", 0.5), ("a", 0.5)], "outcome": [("a", 0.5), ("b", 0.5)], "score": [("a", 0.5), ("a", 0.4)]}
     rows = [

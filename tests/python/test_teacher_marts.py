@@ -198,6 +198,8 @@ def test_the_ledger_has_a_verdict_where_both_sides_are_known() -> None:
         (6, 0, 1, None, 0, False),
         (7, 1, 1, 9e-07, 0, True),
     ]
+    unknown = "select step, unknown_cost_call_count from teacher_spend_reconciliation where step in (3, 6) order by 1"
+    assert models.rows(unknown) == [(3, 1), (6, 0)]
     named = {subject for kind, subject in findings(models) if kind == "ledger_differs"}
     assert named == {f"run step {step} verifier" for step in (2, 5, 6)}
 
