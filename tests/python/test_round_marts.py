@@ -149,6 +149,23 @@ def test_a_state_is_the_selected_result_where_it_advanced_else_the_parent() -> N
     }
 
 
+def test_a_group_id_used_again_by_another_step_or_run_is_another_group() -> None:
+    places = [("run", 1, 0.0), ("run", 2, 0.5), ("other", 1, 1.0)]
+    rows = [
+        candidate("a", 2 * n + sibling, step, "g", sibling, run_id=run, reward=base + sibling, chain=str(sibling))
+        for n, (run, step, base) in enumerate(places)
+        for sibling in (0, 1)
+    ]
+    models = candidates(rows)
+    columns = "run_id, step, sibling_count, group_mean_reward, drop_reason"
+    assert models.rows(f"select distinct {columns} from candidates order by 1, 2") == [
+        ("other", 1, 2, 1.5, None),
+        ("run", 1, 2, 0.5, None),
+        ("run", 2, 2, 1.0, None),
+    ]
+    assert models.rows("select distinct chain from candidate_groups") == [("0",)]  # of several the first
+
+
 def test_of_several_selected_siblings_the_last_speaks_for_the_group() -> None:
     rows = [candidate("a", n, 1, "g", n, is_behavior=n in (1, 3)) for n in range(4)]
     models = candidates(rows)
