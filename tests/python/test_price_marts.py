@@ -47,6 +47,7 @@ DAY = timedelta(days=1)
         ([price("luna", TODAY, 1), price("luna", TODAY, 1)], 0.1),
         ([price("luna", TODAY, 1), price("luna", TODAY, 2)], None),
         ([price("lun?", TODAY, 1), price("luna", TODAY, 2)], None),
+        ([price("luna", None, 0)], 0.0),
         ([price("LUNA", None, 1)], None),
         ([price("l.na", None, 1)], None),
         ([], None),
