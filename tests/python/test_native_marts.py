@@ -252,5 +252,10 @@ def test_three_counts_of_system_records_stand_side_by_side() -> None:
         count = {"source_name": "e1", "field": "eventsLineCount", "value": counter}
         counted = built(tables | {"rounds_tracker_exports": [export], "rounds_tracker_fields": [count]})
         assert (("system_counts_differ", "run") in findings(counted)) == is_found
+    uncounted = built(tables | {"rounds_tracker_fields": []})
+    assert uncounted.rows(f"select {columns} from system_metric_counts order by 1") == [
+        ("e2", None, None, None),
+        ("run", 314, 2, None),
+    ]
     models = built(tables | {"run_roles": [{"run_id": "run", "role": "diagnostic"}]})
     assert models.rows("select run_id from system_metric_counts") == [("e2",)]
