@@ -23,6 +23,13 @@ ingest_app = typer.Typer(help="Land upstream evidence as Parquet.", no_args_is_h
 app.add_typer(ingest_app, name="ingest")
 
 
+class Target(StrEnum):
+    """The engine that builds the marts."""
+
+    duckdb = "duckdb"
+    spark = "spark"
+
+
 class Profile(StrEnum):
     """How much an export holds."""
 
@@ -89,12 +96,18 @@ def ingest_scores(paths: Paths, home: HomeOption = None) -> None:
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
-def build(context: typer.Context, home: HomeOption = None) -> None:
+def build(
+    context: typer.Context,
+    target: Annotated[Target, typer.Option(help="The engine: spark needs the extra seamline[spark] and Java.")] = (
+        Target.duckdb
+    ),
+    home: HomeOption = None,
+) -> None:
     """Run dbt build for this home; further arguments go to dbt."""
     from warehouse.build import build
 
     with open_home(home) as opened:
-        print(build(opened, context.args))
+        print(build(opened, context.args, target.value))
 
 
 @ingest_app.command("wandb")

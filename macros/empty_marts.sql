@@ -13,7 +13,8 @@
       {%- for c in node.columns.values() -%}
         {%- do columns.append(adapter.quote(c.name) ~ ' ' ~ c.data_type) -%}
       {%- endfor -%}
-      {%- do statements.append('create or replace table ' ~ adapter.quote(node.schema) ~ '.' ~ adapter.quote(node.name) ~ ' (' ~ columns | join(', ') ~ ')') -%}
+      {%- set relation = adapter.quote(node.schema) ~ '.' ~ adapter.quote(node.name) -%}
+      {%- do statements.extend(adapter.dispatch('empty_table', 'seamline')(relation, columns | join(', '))) -%}
     {%- endfor -%}
     {%- if statements -%}
       {{- adapter.dispatch('run_statements', 'seamline')(statements) -}}

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import NamedTuple
 
 from ingest.landing import landed
@@ -11,6 +11,7 @@ from warehouse.console import counting, warn
 from warehouse.declared import check_declared, declared_rows
 from warehouse.errors import SeamlineError, UsageError
 from warehouse.home import PROJECT, Home
+from warehouse.spark import check_engine, check_landed, fresh_warehouse, warehouse_folder
 
 
 class Domain(NamedTuple):
@@ -43,7 +44,7 @@ DOMAINS = (
 )
 
 
-def build(home: Home, dbt_args: Sequence[str] = ()) -> str:
+def build(home: Home, dbt_args: Sequence[str] = (), target: str = "duckdb") -> str:
     """Run `dbt build` over the home; returns what came of it in a line.
 
     Without arguments every model is built that has evidence to look at, and its data tests run; the marts of other
@@ -54,9 +55,18 @@ def build(home: Home, dbt_args: Sequence[str] = ()) -> str:
     does not know.
     """
     check_declared(home)
-    connect(home, read_only=False).close()
+    is_on_spark = target == "spark"
+    if is_on_spark:
+        check_engine()
+        check_landed(home)
+    else:
+        connect(home, read_only=False).close()
     idle = [] if dbt_args else _idle_domains(home)
-    with _environment(home, idle), counting("building", is_shown=not dbt_args) as count:
+    with (
+        fresh_warehouse(home) if is_on_spark else nullcontext({}) as settings,
+        _environment(home, idle, settings),
+        counting("building", is_shown=not dbt_args) as count,
+    ):
         from dbt.adapters.duckdb.connections import DuckDBConnectionManager
         from dbt.cli.exceptions import DbtUsageException
         from dbt.cli.main import dbtRunner
@@ -65,7 +75,8 @@ def build(home: Home, dbt_args: Sequence[str] = ()) -> str:
             if event.info.name in ("LogModelResult", "LogTestResult"):
                 count(getattr(event.data, "total", 0) or event.data.num_models)
 
-        arguments = ["build", "--project-dir", str(PROJECT), "--profiles-dir", str(PROJECT), *dbt_args]
+        arguments = ["build", "--project-dir", str(PROJECT), "--profiles-dir", str(PROJECT), "--target", target]
+        arguments += dbt_args
         if not dbt_args:
             arguments = [
                 "--quiet",
@@ -101,7 +112,8 @@ def build(home: Home, dbt_args: Sequence[str] = ()) -> str:
         )
     built, passed = (sum(r.status == status for r in nodes) for status in ("success", "pass"))
     empty = f"; no evidence of {', '.join(mart for domain in idle for mart in domain.marts)}" if idle else ""
-    return f"{home.warehouse}: {built} models built, {passed} tests pass, {len(warnings)} warn{empty}"
+    place = warehouse_folder(home) if is_on_spark else home.warehouse
+    return f"{place}: {built} models built, {passed} tests pass, {len(warnings)} warn{empty}"
 
 
 def _idle_domains(home: Home) -> list[Domain]:
@@ -120,7 +132,7 @@ def _paths_of(domains: list[Domain]) -> list[str]:
 
 
 @contextmanager
-def _environment(home: Home, idle: list[Domain]):
+def _environment(home: Home, idle: list[Domain], settings: dict[str, str]):
     """dbt's settings for this home, in the environment while dbt runs."""
     wanted = {
         "SEAMLINE_HOME": str(home.path),
@@ -129,6 +141,7 @@ def _environment(home: Home, idle: list[Domain]):
         "DBT_LOG_PATH": str(home.path / "logs"),
         # Debug lines take a tenth of a build. Whoever wants them sets the variable.
         "DBT_LOG_LEVEL_FILE": os.environ.get("DBT_LOG_LEVEL_FILE", "info"),
+        **settings,
     }
     before = {name: os.environ.get(name) for name in wanted}
     os.environ.update(wanted)

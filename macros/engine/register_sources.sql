@@ -7,7 +7,7 @@
       {%- do statements.append('create schema if not exists ' ~ adapter.quote(schema)) -%}
     {%- endfor -%}
     {%- for node in graph.sources.values() -%}
-      {%- do statements.append(adapter.dispatch('source_relation', 'seamline')(node)) -%}
+      {%- do statements.extend(adapter.dispatch('source_relation', 'seamline')(node)) -%}
     {%- endfor -%}
     {{- adapter.dispatch('run_statements', 'seamline')(statements) -}}
   {%- endif -%}
@@ -17,11 +17,22 @@
   {%- do run_query(statements | join(';\n')) -%}
 {% endmacro %}
 
+{#- Spark takes one statement at a time. -#}
+{% macro spark__run_statements(statements) %}
+  {%- for statement in statements -%}
+    {%- do run_query(statement) -%}
+  {%- endfor -%}
+{% endmacro %}
+
 {% macro source_folder(node) -%}
   {{ env_var('SEAMLINE_HOME', 'home') }}/{{ node.source_meta.folder }}
 {%- endmacro %}
 
-{% macro duckdb__source_relation(node) -%}
+{#- The statements that make one source table: on DuckDB a view; on Spark an external table over the same files (of CSV
+    a view of one, for its cells are text). -#}
+{% macro duckdb__source_relation(node) %}
+  {%- set folder = source_folder(node) | replace("'", "''") -%}
+  {%- set statement -%}
   {%- set folder = source_folder(node) | replace("'", "''") -%}
   create or replace view "{{ node.schema }}"."{{ node.name }}" as
   select
@@ -33,4 +44,38 @@
   {%- else %}
   from read_parquet('{{ folder }}/{{ node.name }}/*.parquet')
   {%- endif %}
+  {%- endset -%}
+  {%- do return([statement]) -%}
+{% endmacro %}
+
+{% macro spark__source_relation(node) %}
+  {%- set folder = 'file:' ~ source_folder(node) | replace('\\', '\\\\') | replace("'", "\\'") -%}
+  {%- set relation = '`' ~ node.schema ~ '`.`' ~ node.name ~ '`' -%}
+  {%- if node.source_meta.format != 'csv' -%}
+    {%- set columns = [] -%}
+    {%- for c in node.columns.values() -%}
+      {%- do columns.append('`' ~ c.name ~ '` ' ~ spark_type(c.data_type)) -%}
+    {%- endfor -%}
+    {%- do return([
+      'drop table if exists ' ~ relation,
+      'create table ' ~ relation ~ ' (' ~ columns | join(', ') ~ ") using parquet location '" ~ folder ~ '/' ~ node.name ~ "'"
+    ]) -%}
+  {%- endif -%}
+  {%- set cells = '`' ~ node.schema ~ '`.`' ~ node.name ~ '_cells`' -%}
+  {%- set columns = [] -%}
+  {%- for c in node.columns.values() -%}
+    {#- A declared time may name its zone; what is kept is UTC. -#}
+    {%- set cell = 'cast(`' ~ c.name ~ '` as timestamp_ltz)' if c.data_type == 'timestamp' else '`' ~ c.name ~ '`' -%}
+    {%- do columns.append('cast(' ~ cell ~ ' as ' ~ c.data_type ~ ') as `' ~ c.name ~ '`') -%}
+  {%- endfor -%}
+  {%- do return([
+    'drop table if exists ' ~ cells,
+    'create table ' ~ cells ~ " using csv options (path '" ~ folder ~ '/' ~ node.name ~ ".csv', header 'true', escape '\"', multiLine 'true')",
+    'create or replace view ' ~ relation ~ ' as select ' ~ columns | join(', ') ~ ' from ' ~ cells
+  ]) -%}
+{% endmacro %}
+
+{#- Spark's spelling of a portable type: `bigint[]` is `array<bigint>`. -#}
+{% macro spark_type(data_type) -%}
+  {{ 'array<' ~ data_type[:-2] ~ '>' if data_type.endswith('[]') else data_type }}
 {%- endmacro %}

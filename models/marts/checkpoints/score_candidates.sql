@@ -51,7 +51,7 @@ select
     has_baseline,
     suite_baseline_count,
     is_finite,
-    row_number() over best_first as standing_rank
+    cast(row_number() over best_first as bigint) as standing_rank
 from paired
 window best_first as (
     partition by checkpoint_key, suite

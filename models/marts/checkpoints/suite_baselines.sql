@@ -19,8 +19,8 @@ select
     harness,
     score,
     row_count,
-    row_number() over same_model as baseline_rank,
-    row_number() over same_harness as harness_rank,
+    cast(row_number() over same_model as bigint) as baseline_rank,
+    cast(row_number() over same_harness as bigint) as harness_rank,
     count(*) over whole_suite as suite_baseline_count
 from baselines
 window

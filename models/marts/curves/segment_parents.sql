@@ -25,8 +25,9 @@ stretches as (
 numbered as (
     select
         *,
-        row_number() over (partition by arm order by started_at nulls last, run_id, log_id, first_row_idx)
-            as segment_number
+        cast(
+            row_number() over (partition by arm order by started_at nulls last, run_id, log_id, first_row_idx) as bigint
+        ) as segment_number
     from stretches
 ),
 

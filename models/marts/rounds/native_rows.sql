@@ -15,13 +15,15 @@ files as (
     select
         run_id,
         source_name,
-        row_number() over (
-            partition by run_id
-            order by
-                case when segment_name is null then 1 else 0 end,
-                min(step),
-                file_name,
-                source
+        cast(
+            row_number() over (
+                partition by run_id
+                order by
+                    case when segment_name is null then 1 else 0 end,
+                    min(step),
+                    file_name,
+                    source
+            ) as bigint
         ) as launch_number
     from lines
     group by run_id, source_name, segment_name, file_name, source

@@ -2,9 +2,11 @@
 -- Changes of execution capacity with the inputs they were decided on, in order of time within a run.
 select
     identities.run_id,
-    row_number() over (
-        partition by identities.run_id
-        order by events.occurred_at nulls last, events.source_name, events.line_number
+    cast(
+        row_number() over (
+            partition by identities.run_id
+            order by events.occurred_at nulls last, events.source_name, events.line_number
+        ) as bigint
     ) as event_number,
     events.occurred_at,
     events.capacity_before,

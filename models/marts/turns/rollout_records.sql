@@ -1,5 +1,6 @@
 -- Grain: one row per (source_name, line_number): every record that landed.
--- Decides which record stands for a key that several have: the first, by shard number, path and line.
+-- Decides which record stands for a key that several have: the first, by shard number, path and line. Rollouts are
+-- numbered run by run: a number over all of them at once would need one machine to sort them.
 with records as (select * from {{ ref('stg_rollouts__records') }}),
 
 files as (select * from {{ ref('stg_rollouts__files') }}),
@@ -22,23 +23,40 @@ ordered as (
     )
 ),
 
+run_names as (
+    select distinct run_name
+    from records
+),
+
+numbered_runs as (
+    select
+        run_names.run_name,
+        count(earlier.run_name) as runs_before
+    from run_names
+    left join run_names as earlier on run_names.run_name > earlier.run_name
+    group by run_names.run_name
+),
+
 final as (
     select
-        source_name,
-        line_number,
-        run_name,
-        step_idx,
-        sample_idx,
+        ordered.source_name,
+        ordered.line_number,
+        ordered.run_name,
+        ordered.step_idx,
+        ordered.sample_idx,
         case
-            when key_place = 1 then row_number() over along_rollouts
+            when ordered.key_place = 1 then numbered_runs.runs_before * 1000000000 + row_number() over along_run
         end as rollout_number,
         case
-            when key_place = 1 then null
-            when record_digest = first_digest then 'duplicate_record'
+            when ordered.key_place = 1 then null
+            when ordered.record_digest = ordered.first_digest then 'duplicate_record'
             else 'conflicting_record'
         end as drop_reason
     from ordered
-    window along_rollouts as (order by key_place, run_name, step_idx, sample_idx, source_name, line_number)
+    inner join numbered_runs on ordered.run_name = numbered_runs.run_name
+    window along_run as (
+        partition by ordered.run_name, ordered.key_place = 1 order by ordered.step_idx, ordered.sample_idx
+    )
 )
 
 select * from final

@@ -11,7 +11,7 @@ numbered as (
         first_step_idx,
         last_step_idx,
         step_count,
-        row_number() over (partition by arm order by started_at nulls last, run_name) as segment_number
+        cast(row_number() over (partition by arm order by started_at nulls last, run_name) as bigint) as segment_number
     from {{ ref('rollout_runs') }}
     where not is_excluded
 ),

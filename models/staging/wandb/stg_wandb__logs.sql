@@ -15,8 +15,10 @@ select
     logs.exit_code,
     logs.history_row_count as row_count,
     logs.lost_tail_bytes,
-    row_number() over (
-        partition by coalesce(logs.run_id, logs.source_name) order by logs.started_at nulls first, logs.source_name
+    cast(
+        row_number() over (
+            partition by coalesce(logs.run_id, logs.source_name) order by logs.started_at nulls first, logs.source_name
+        ) as bigint
     ) as log_number
 from {{ source('wandb', 'wandb_logs') }} as logs
 inner join {{ source('landing', 'landed_sources') }} as sources
