@@ -63,7 +63,7 @@ def build(home: Home, dbt_args: Sequence[str] = (), target: str = "duckdb") -> s
         connect(home, read_only=False).close()
     idle = [] if dbt_args else _idle_domains(home)
     with (
-        fresh_warehouse(home) if is_on_spark else nullcontext({}) as settings,
+        fresh_warehouse(home, is_whole=not dbt_args) if is_on_spark else nullcontext({}) as settings,
         _environment(home, idle, settings),
         counting("building", is_shown=not dbt_args) as count,
     ):
@@ -78,14 +78,8 @@ def build(home: Home, dbt_args: Sequence[str] = (), target: str = "duckdb") -> s
         arguments = ["build", "--project-dir", str(PROJECT), "--profiles-dir", str(PROJECT), "--target", target]
         arguments += dbt_args
         if not dbt_args:
-            arguments = [
-                "--quiet",
-                *arguments,
-                "--exclude-resource-type",
-                "unit_test",
-                "--exclude-resource-type",
-                "exposure",
-            ]
+            arguments = ["--quiet", *arguments]
+            arguments += ["--exclude-resource-type", "unit_test", "--exclude-resource-type", "exposure"]
             if idle:
                 arguments += ["--exclude", *_paths_of(idle)]
         try:
@@ -93,17 +87,17 @@ def build(home: Home, dbt_args: Sequence[str] = (), target: str = "duckdb") -> s
         finally:
             # dbt keeps the warehouse open, which would keep an export in this process out
             DuckDBConnectionManager.close_all_connections()
-    if isinstance(result.exception, DbtUsageException):
-        raise UsageError(f"dbt build: {result.exception}")
-    if result.exception:
-        raise SeamlineError(f"dbt could not run: {result.exception}")
-    nodes = [r for r in result.result if r.node.resource_type in ("model", "test", "unit_test")]
-    failed = [r.node.name for r in nodes if r.status in ("error", "fail")]
-    if not result.success:
-        raise SeamlineError(
-            f"{len(failed)} dbt nodes failed ({', '.join(failed[:5])}{', ...' if len(failed) > 5 else ''}); "
-            f"their messages stand above and in {home.path / 'logs' / 'dbt.log'}"
-        )
+        if isinstance(result.exception, DbtUsageException):
+            raise UsageError(f"dbt build: {result.exception}")
+        if result.exception:
+            raise SeamlineError(f"dbt could not run: {result.exception}")
+        nodes = [r for r in result.result if r.node.resource_type in ("model", "test", "unit_test")]
+        failed = [r.node.name for r in nodes if r.status in ("error", "fail")]
+        if not result.success:
+            raise SeamlineError(
+                f"{len(failed)} dbt nodes failed ({', '.join(failed[:5])}{', ...' if len(failed) > 5 else ''}); "
+                f"their messages stand above and in {home.path / 'logs' / 'dbt.log'}"
+            )
     warnings = [r.node.name for r in nodes if r.status == "warn"]
     if warnings:
         warn(

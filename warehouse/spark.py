@@ -74,20 +74,28 @@ def warehouse_folder(home: Home) -> Path:
 
 
 @contextmanager
-def fresh_warehouse(home: Home) -> Iterator[dict[str, str]]:
-    """dbt's settings for a build aside; the tables take the place of the last build's when the block ends well.
+def fresh_warehouse(home: Home, is_whole: bool) -> Iterator[dict[str, str]]:
+    """dbt's settings for a build aside. When the block ends well its tables take the place of the last build's: of all
+    of them where the build is whole, else of those with the same names.
 
-    The session's catalog lives only as long as the process, so every build starts from an empty warehouse.
+    The session's catalog lives only as long as the process, so every build starts from an empty warehouse: a selection
+    takes its parents along (`+arm_metrics`), and runs only the tests of what it builds.
     """
-    aside = home.path / "spark" / "building"
+    aside, warehouse = home.path / "spark" / "building", warehouse_folder(home)
     shutil.rmtree(aside, ignore_errors=True)
     (home.path / "spark" / "local").mkdir(parents=True, exist_ok=True)
     try:
-        yield {"SEAMLINE_SPARK_WAREHOUSE": str(aside), "DBT_TARGET_PATH": str(home.path / "target-spark")}
-        tables = aside / "main.db"
-        if tables.exists():
-            shutil.rmtree(warehouse_folder(home), ignore_errors=True)
-            tables.rename(warehouse_folder(home))
+        yield {
+            "SEAMLINE_SPARK_WAREHOUSE": str(aside),
+            "DBT_TARGET_PATH": str(home.path / "target-spark"),
+            "DBT_INDIRECT_SELECTION": "cautious",
+        }
+        if is_whole:
+            shutil.rmtree(warehouse, ignore_errors=True)
+        warehouse.mkdir(exist_ok=True)
+        for table in sorted((aside / "main.db").glob("*")):
+            shutil.rmtree(warehouse / table.name, ignore_errors=True)
+            table.rename(warehouse / table.name)
     finally:
         stop_session()
         shutil.rmtree(aside, ignore_errors=True)

@@ -33,7 +33,6 @@
 {% macro duckdb__source_relation(node) %}
   {%- set folder = source_folder(node) | replace("'", "''") -%}
   {%- set statement -%}
-  {%- set folder = source_folder(node) | replace("'", "''") -%}
   create or replace view "{{ node.schema }}"."{{ node.name }}" as
   select
     {%- for c in node.columns.values() %}
