@@ -91,8 +91,7 @@ def session(both: Path):
     for name in _marts(both):
         place = both / "spark" / "warehouse" / name
         spark.sql(f"create table main.{name} using parquet location 'file:{place}'")
-    waiting = [n for n in manifest["nodes"].values() if n["config"].get("materialized") == "view"]
-    for node in waiting:
+    for node in (n for n in manifest["nodes"].values() if n["path"].startswith("staging/")):
         spark.sql(f"create view main.{node['name']} as {node['compiled_code']}")
     yield spark, manifest
     spark.stop()
