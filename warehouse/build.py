@@ -47,9 +47,8 @@ DOMAINS = (
 def build(home: Home, dbt_args: Sequence[str] = (), target: str = "duckdb") -> str:
     """Run `dbt build` over the home; returns what came of it in a line.
 
-    Without arguments every model is built that has evidence to look at, and its data tests run; the marts of other
-    domains become empty tables at once, which takes dbt as long as full ones. Unit tests are for those who change a
-    model.
+    Without arguments the domains that have evidence are built and tested; the marts of the others become empty tables
+    at once, for dbt takes as long over an empty model as over a full one. Unit tests are for those who change a model.
 
     Raises SeamlineError where declared facts, the warehouse or a test is at fault, UsageError for arguments that dbt
     does not know.
