@@ -20,7 +20,7 @@ from warehouse.schema import landing_tables
 def check_engine() -> None:
     """Raises SeamlineError where pyspark or Java 17 is missing, or the master or server named does not answer."""
     if find_spec("pyspark") is None or find_spec("dbt.adapters.spark") is None:
-        raise SeamlineError("Spark is not installed: `.venv/bin/python -m pip install --requirement requirements-spark.lock`")
+        raise SeamlineError("Spark is not installed; run `.venv/bin/python -m pip install -r requirements-spark.lock`")
     method = os.environ.get("SEAMLINE_SPARK_METHOD", "session")
     if method != "session":
         host = os.environ.get("SEAMLINE_SPARK_HOST", "localhost")
