@@ -14,8 +14,6 @@ from ingest.lines import Line
 
 EVIDENCE_FLOOR_TOKENS = 4
 """Shorter runs of zero logprobs are not landed: single zeros are common where a policy is near-certain."""
-TRAINER_KEYS = ("step", "sample_idx", "prompt_idx", "prompt_tokens", "response_tokens")
-"""The first keys of a record as the trainer writes it; `logprobs` is its last."""
 
 Scalars = tuple[object, ...]
 
@@ -80,13 +78,9 @@ class RecordReader:
             if len(set(keys)) < len(keys) or (isinstance(info, simdjson.Object) and _repeats(info)):
                 return None
             prompt, response, logprobs = (fields.get(k) for k in ("prompt_tokens", "response_tokens", "logprobs"))
-            if not (isinstance(prompt, simdjson.Array) and isinstance(response, simdjson.Array)):
+            if not all(isinstance(part, simdjson.Array) for part in (prompt, response, logprobs)):
                 return None
-            if not (isinstance(logprobs, simdjson.Array) and _is_flat(line, keys, (prompt, response, logprobs))):
-                return None
-            prompt_ids = np.frombuffer(prompt.as_buffer(of_type="i"), dtype=np.int64)
-            response_ids = np.frombuffer(response.as_buffer(of_type="i"), dtype=np.int64)
-            numbers = np.frombuffer(logprobs.as_buffer(of_type="d"))
+            prompt_ids, response_ids, numbers = _copied(prompt, "i"), _copied(response, "i"), _copied(logprobs, "d")
             scalars = _scalars(fields, info)
         except (ValueError, TypeError, RuntimeError, Unreadable):  # it refuses big integers with a RuntimeError
             return None
@@ -121,7 +115,7 @@ class RecordReader:
         positions, ids = _NONE, _NONE
         if len(self._special_ids):
             # Special tokens lie together at one end of a vocabulary: a first cut leaves few to look up.
-            near = np.flatnonzero(response_ids >= self._special_ids[0])
+            near = (response_ids >= self._special_ids[0]).nonzero()[0]
             near_ids = response_ids[near]
             places = np.searchsorted(self._special_ids[:-1], near_ids)
             is_special = self._special_ids[places] == near_ids
@@ -144,7 +138,7 @@ def _zero_runs(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     np.equal(numbers, 0.0, out=is_zero[1:-4])
     is_pair = is_zero[:-1] & is_zero[1:]
     is_window = is_pair[:-2] & is_pair[2:]
-    edges = np.flatnonzero(is_window[1:] != is_window[:-1])
+    edges = (is_window[1:] != is_window[:-1]).nonzero()[0]
     starts = edges[::2]
     return starts, edges[1::2] - starts + (EVIDENCE_FLOOR_TOKENS - 1)
 
@@ -154,32 +148,26 @@ def _repeats(mapping: simdjson.Object) -> bool:
     return len(set(keys)) < len(keys)
 
 
-def _is_flat(line: Line, keys: list[str], arrays: tuple[simdjson.Array, ...]) -> bool:
-    """Whether the three arrays hold plain values only: `as_buffer` flattens nested lists without a word.
-
-    In a record laid out as the trainer writes it, a bracket's place tells: the first three keys hold no list, so the
-    brackets that open follow the keys one after the other, and the last one of the line belongs to `logprobs`. Any
-    other layout is checked value by value. An object inside an array makes `as_buffer` raise.
-    """
-    if tuple(keys[:5]) == TRAINER_KEYS and keys[-1] == "logprobs":
-        buffer, end = line.buffer, line.end
-        first = buffer.find(b"[", line.start, end)
-        second = buffer.find(b"[", first + 1, end)
-        third = buffer.find(b"[", second + 1, end)
-        last = buffer.rfind(b"[", third, end)
-        closed = buffer.rfind(b"]", second, third)
-        return (
-            closed > 0
-            and _opens(buffer, first, b'"prompt_tokens":')
-            and _opens(buffer, second, b'"response_tokens":')
-            and _opens(buffer, last, b'"logprobs":')
-        )
-    return not any(isinstance(v, (simdjson.Array, simdjson.Object)) for array in arrays for v in array)
+def _copied(array: simdjson.Array, of_type: str) -> np.ndarray:
+    """The array's numbers, nested lists read as `_unnested` reads them. Raises Unreadable where only it can tell."""
+    numbers = np.frombuffer(array.as_buffer(of_type=of_type), dtype=np.int64 if of_type == "i" else np.float64)
+    if len(numbers) != len(array):
+        raise Unreadable("lists of another size inside a list")
+    return numbers
 
 
-def _opens(buffer: bytearray, bracket: int, key: bytes) -> bool:
-    """Whether the bracket directly follows `key`, white space apart."""
-    return bytes(buffer[max(bracket - 40, 0) : bracket]).translate(None, b" \t\r").endswith(key)
+def _unnested(values: list) -> list:
+    """`values`, or what its nested lists hold where that is one value an element: a column printed as [[1], [2]]."""
+    if not any(isinstance(v, list) for v in values):
+        return values
+    found, waiting = [], values[::-1]
+    while waiting and len(found) <= len(values):
+        value = waiting.pop()
+        if isinstance(value, list):
+            waiting.extend(reversed(value))
+        else:
+            found.append(value)
+    return found if len(found) == len(values) else values
 
 
 def _load(text: bytes) -> dict:
@@ -206,6 +194,7 @@ def _token_ids(value: object, name: str) -> list[int | None] | None:
         return None
     if not isinstance(value, list):
         raise Unreadable(f"{name} is a {_kind(value)}, not a list of token ids")
+    value = _unnested(value)
     for item in value:
         if type(item) is not int:
             raise Unreadable(f"{name} holds a {_kind(item)}, not only token ids")
@@ -214,7 +203,10 @@ def _token_ids(value: object, name: str) -> list[int | None] | None:
 
 def _numbers(value: object) -> np.ndarray | None:
     """None where it is no list of numbers."""
-    if not isinstance(value, list) or any(type(item) not in (int, float) for item in value):
+    if not isinstance(value, list):
+        return None
+    value = _unnested(value)
+    if any(type(item) not in (int, float) for item in value):
         return None
     return np.array([_double(item) for item in value], dtype=np.float64)
 

@@ -258,13 +258,10 @@ class _Tokens:
 def _lists(parts: Sequence[np.ndarray | list | None], type_: pa.ListType) -> pa.ListArray:
     """One list a row; None is a null list."""
     offsets = np.concatenate([[0], np.cumsum([0 if p is None else len(p) for p in parts])]).astype(np.int32)
-    values = pa.concat_arrays(
-        [pa.array([], type=type_.value_type), *(_values(p, type_.value_type) for p in parts if p is not None)]
-    )
+    known = [p for p in parts if p is not None]
+    if all(isinstance(p, np.ndarray) for p in known):  # one cast for all rows: casts are slow to start
+        values = pa.array(np.concatenate([np.array([], dtype=np.int64), *known])).cast(type_.value_type)
+    else:
+        values = pa.concat_arrays([pa.array(p, type=type_.value_type) for p in known])
     is_null = pa.array([p is None for p in parts], type=pa.bool_())
     return pa.ListArray.from_arrays(pa.array(offsets), values, mask=is_null)
-
-
-def _values(part: np.ndarray | list, type_: pa.DataType) -> pa.Array:
-    array = pa.array(part, type=None if isinstance(part, np.ndarray) else type_)
-    return array if array.type.equals(type_) else array.cast(type_)

@@ -163,12 +163,31 @@ def test_of_repeated_keys_the_last_counts() -> None:
 
 @pytest.mark.parametrize(
     "logprobs",
-    [None, "text", [None, -1.0, -1.0], ["-1", "-1", "-1"], [[-1.0], [-1.0], [-1.0]], [True, False, True], {}],
+    [
+        None,
+        "text",
+        [None, -1.0, -1.0],
+        ["-1", "-1", "-1"],
+        [[-1.0, -1.0], [-1.0]],
+        [[], [-1.0], [-1.0]],
+        [True, False, True],
+        {},
+    ],
 )
 def test_logprobs_that_are_no_list_of_numbers_are_unknown(logprobs: object) -> None:
     found = READER.read(line(json.dumps(record(0, 0) | {"logprobs": logprobs})))
     assert (found.response_tokens, found.logprob_count, found.nan_logprob_count) == (3, None, None)
     assert found.kept[2] is None
+
+
+def test_a_column_of_one_value_a_token_is_read_as_a_list() -> None:
+    fields = record(0, 0, [7, 7, OPEN, 7, 7], [-1.0, 0.0, 0.0, 0.0, 0.0])
+    columns = {key: [[value] for value in fields[key]] for key in ("prompt_tokens", "response_tokens", "logprobs")}
+    columns["logprobs"] = [[[-1.0]], 0.0, [0.0], 0.0, 0.0]
+    text = json.dumps(fields | columns)
+    for found in (fast(text), READER._tolerant(text.encode())):
+        assert (found.prompt_tokens, found.response_tokens, found.logprob_count) == (2, 5, 5)
+        assert (found.special_positions.tolist(), found.zero_run_starts.tolist()) == ([2], [1])
 
 
 def test_nan_logprobs_are_counted_and_are_not_zero() -> None:
@@ -198,7 +217,8 @@ WHOLE = json.dumps(record(0, 0))
         (WHOLE.replace("1.0", "1" * 5000), "not JSON that can be read"),
         (WHOLE.replace("[1, 2, 3]", '"1 2 3"'), "response_tokens is a string, not a list"),
         (WHOLE.replace("[1, 2, 3]", '[1, "2", 3]'), "response_tokens holds a string"),
-        (WHOLE.replace("[1, 2, 3]", "[1, [2], 3]"), "response_tokens holds a list"),
+        (WHOLE.replace("[1, 2, 3]", "[1, [2, 4], 3]"), "response_tokens holds a list"),
+        (WHOLE.replace("[1, 2, 3]", "[[1], [], 3]"), "response_tokens holds a list"),
         (WHOLE.replace("[1, 2, 3]", "[1, 2.0, 3]"), "response_tokens holds a number"),
         (WHOLE.replace("[1, 2, 3]", "[1, true, 3]"), "response_tokens holds a boolean"),
         (WHOLE.replace("[5, 6]", '"56"'), "prompt_tokens is a string"),
