@@ -283,14 +283,20 @@ def simulate(
     directory: Annotated[
         Path, typer.Argument(metavar="DIR", help="Where to write; an earlier simulation is replaced.")
     ],
-    scale: Annotated[str, typer.Option(help="small (seconds), card (13 arms, 60 runs) or a number of arms.")] = "small",
+    scale: Annotated[
+        str,
+        typer.Option(
+            help="small (seconds), card (13 arms, 60 runs), a number of arms, or bench (rollouts as long as real ones)."
+        ),
+    ] = "small",
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same bytes.")] = 0,
 ) -> None:
     """Write a synthetic campaign in the upstream formats, with its truth beside it."""
     from simulate.campaign import simulate
 
     simulate(directory.resolve(), scale, seed)
-    print(f"{directory}: simulated; what every curve must be is in {directory / 'truth'}")
+    truth = directory / "truth"
+    print(f"{directory}: simulated" + (f"; what every curve must be is in {truth}" if truth.exists() else ""))
 
 
 @app.command()

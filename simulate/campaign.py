@@ -16,10 +16,12 @@ DOMAINS = [curves.write, rollouts.write, rounds.write, checkpoints.write]
 def simulate(folder: Path, scale: str = "small", seed: int = 0) -> None:
     """Write a campaign below `folder`, replacing an earlier simulation there. Same scale and seed, same bytes.
 
+    At the scale bench there are only rollouts, as long as real ones.
+
     Raises SeamlineError where the scale is none, or where the folder holds anything but a simulation.
     """
-    if scale not in ("small", "card") and not (scale.isascii() and scale.isdigit() and int(scale) > 0):
-        raise SeamlineError(f"scale {scale!r}: say small, card or a number of arms")
+    if scale not in ("small", "card", "bench") and not (scale.isascii() and scale.isdigit() and int(scale) > 0):
+        raise SeamlineError(f"scale {scale!r}: say small, card, bench or a number of arms")
     if folder.exists() and not folder.is_dir():
         raise SeamlineError(f"{folder}: a file; name a folder to write the simulation to")
     _check_replaceable(folder)
@@ -27,7 +29,7 @@ def simulate(folder: Path, scale: str = "small", seed: int = 0) -> None:
     try:
         shutil.rmtree(aside, ignore_errors=True)
         aside.mkdir(parents=True)
-        for write in DOMAINS:
+        for write in [rollouts.write] if scale == "bench" else DOMAINS:
             write(aside, scale, seed)
         (aside / MARK).write_text("".join(f"{path.name}\n" for path in sorted(aside.iterdir())))
         shutil.rmtree(folder, ignore_errors=True)

@@ -156,9 +156,7 @@ def main() -> None:
         write_bench(folder / "in", ROLLOUTS, 0)
         (shard,) = folder.glob("in/*_rollouts_*.jsonl")
         size = shard.stat().st_size / 1e6
-        print(
-            f"{ROLLOUTS} rollouts, {size:.0f} MB, one core; best of {REPEATS}, taken in turns; libraries are loaded before"
-        )
+        print(f"{ROLLOUTS} rollouts, {size:.0f} MB, one core; best of {REPEATS}, taken in turns after a warm-up")
         home = folder / "home"
         write_bench(folder / "tiny", 2, 1)
         (tiny,) = folder.glob("tiny/*_rollouts_*.jsonl")
