@@ -39,7 +39,7 @@ def _landed(home: Home) -> tuple[list[Row], list[Row]]:
     tables = {}
     for name in ("landed_sources", "quarantine"):
         files = sorted(home.table(name).glob("*.parquet")) if home.table(name).is_dir() else []
-        tables[name] = [row for file in files for row in pq.read_table(file, use_threads=False).to_pylist()]
+        tables[name] = [row for file in files for row in pq.ParquetFile(file).read().to_pylist()]
     sources = {row["source_name"]: row for row in tables["landed_sources"]}
     records = [
         {
