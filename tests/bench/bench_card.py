@@ -35,6 +35,9 @@ empty: {target: duckdb, outputs: {duckdb: {type: duckdb, path: empty.duckdb, thr
 """
 
 
+REPEATS = 3
+
+
 class Ran(NamedTuple):
     """Wall seconds, processor seconds (children included) and peak resident megabytes of a command."""
 
@@ -112,23 +115,36 @@ def check_equal(ours: Path, theirs: Path) -> int:
 
 
 def card(folder: Path) -> None:
-    """The card's campaign, landed to exported."""
+    """The card's campaign, landed to exported. The figures came after the bar was set: they are told apart."""
     home, simulated, exported = folder / "home", folder / "card", folder / "export"
     land(home, simulated, "card")
-    dbt = bare_dbt(folder / "empty")
-    scanning = measure(scan, str(home / "landing"), one_core=False)
-    build = seamline(home, "build")
-    export = seamline(home, "export", exported, "--only", "curves")
+    seamline(folder / "other", "build")  # the project is parsed once for all homes
+    best: dict[str, Ran] = {}
+    for _ in range(REPEATS):
+        shutil.rmtree(folder / "empty", ignore_errors=True)
+        for made in (*home.glob("warehouse.duckdb*"), *exported.glob("*")):
+            shutil.rmtree(made) if made.is_dir() else made.unlink()
+        scanning = measure(scan, str(home / "landing"), one_core=False)
+        took = {
+            "bare": bare_dbt(folder / "empty"),
+            "scan": Ran(scanning.seconds, scanning.cpu_seconds, scanning.peak_mb),
+            "build": seamline(home, "build"),
+            "export": seamline(home, "export", exported, "--only", "curves", "--no-figures"),
+            "with figures": seamline(home, "export", folder / "figures", "--only", "curves"),
+        }
+        best = {name: min(ran, best.get(name, ran)) for name, ran in took.items()}
     check(home, simulated)
-    print("card: every curve, row label, arm and finding equals the truth")
-    ours, bare = build.seconds + export.seconds, dbt.seconds + scanning.seconds
-    ours_cpu, bare_cpu = build.cpu_seconds + export.cpu_seconds, dbt.cpu_seconds + scanning.cpu_seconds
-    print(
-        f"landed to exported       {ours:6.1f} s, {ours_cpu:5.1f} s of processor (build {build.seconds:.1f} s, export "
-        f"{export.seconds:.1f} s; peak {max(build.peak_mb, export.peak_mb):.0f} MB)"
-    )
-    print(f"bare dbt build and scan  {bare:6.1f} s, {bare_cpu:5.1f} s of processor", end="")
-    print(f": Seamline takes {ours / bare:.1f} x, {ours_cpu / bare_cpu:.1f} x of processor")
+    print(f"card: every curve, row label, arm and finding equals the truth; best of {REPEATS}, taken in turns")
+    bare = [sum(values) for values in zip(*(best[name][:2] for name in ("bare", "scan")), strict=True)]
+    print(f"bare dbt build and scan  {bare[0]:6.1f} s, {bare[1]:5.1f} s of processor")
+    for export in ("export", "with figures"):
+        ours = [sum(values) for values in zip(*(best[name][:2] for name in ("build", export)), strict=True)]
+        peak = max(best["build"].peak_mb, best[export].peak_mb)
+        print(
+            f"landed to exported       {ours[0]:6.1f} s, {ours[1]:5.1f} s of processor "
+            f"(build {best['build'].seconds:.1f} s, {export} {best[export].seconds:.1f} s; peak {peak:.0f} MB): "
+            f"{ours[0] / bare[0]:.1f} x, {ours[1] / bare[1]:.1f} x of processor"
+        )
     arguments = [home / "landing", home / "declared", folder / "pandas"]
     pandas = run([sys.executable, "-m", "tests.bench.pandas_stitch", *arguments])
     count = check_equal(exported / "by-arm", folder / "pandas")
