@@ -219,6 +219,7 @@ def export(
         bool, typer.Option("--with-host-info", help="Keep home folders, e-mail addresses and host names in configs.")
     ] = False,
     check: Annotated[bool, typer.Option("--check", help="Write nothing: verify the export in DIR.")] = False,
+    target: Annotated[Target, typer.Option(help="The engine whose marts are exported.")] = Target.duckdb,
     home: HomeOption = None,
 ) -> None:
     """Write the marts as files for readers: CSV, README, file list, checksums."""
@@ -231,10 +232,11 @@ def export(
             raise typer.BadParameter(f"{name!r} is no domain; known are {', '.join(DOMAINS)}", param_hint="--only")
     with open_home(home) as opened:
         if check:
-            print(verify(opened, folder))
+            print(verify(opened, folder, target.value))
         else:
             figures = not no_figures
-            print("\n".join(export(opened, folder, domains, profile.value, limit_gib, figures, with_host_info)))
+            told = export(opened, folder, domains, profile.value, limit_gib, figures, with_host_info, target.value)
+            print("\n".join(told))
 
 
 @app.command()

@@ -14,13 +14,13 @@ SHOWN = 10
 csv.field_size_limit(1 << 30)
 
 
-def check(home: Home, folder: Path) -> str:
-    """Check `folder` against its own lists and against the home's marts; returns what was checked.
+def check(home: Home, folder: Path, target: str = "duckdb") -> str:
+    """Check `folder` against its own lists and against the marts that `target` built; returns what was checked.
 
     Raises ExportError that names what differs.
     """
     sums = check_files(folder)
-    with open_warehouse(home) as warehouse:
+    with open_warehouse(home, target) as warehouse:
         expected = row_counts(warehouse, sums)
     checked = {path: count for path, count in expected.items() if path in sums}
     problems = [f"{path}: {found} rows where the mart has {wanted}" for path, wanted, found in _rows(folder, checked)]

@@ -56,9 +56,11 @@ def export(
     limit_gib: float = SIZE_LIMIT_GIB,
     with_figures: bool = True,
     with_host_info: bool = False,
+    target: str = "duckdb",
 ) -> list[str]:
-    """Export the domains (all, or those in `only`) into `folder`; returns a line for each thing a person should know.
+    """Export the domains (all, or those in `only`) of what `target` built into `folder`.
 
+    Returns a line for each thing a person should know.
     Files are written beside `folder` and moved in when all are complete; files of an earlier export that are gone are
     removed, files that no export wrote are left alone. Raises ExportError where a domain asked for has no data or the
     folder holds something else or the export would be larger than `limit_gib` or something in it looks like a
@@ -68,7 +70,7 @@ def export(
     earlier = _earlier_files(folder)
     aside = folder.parent / f".{folder.name}.seamline-new"
     lines = []
-    with open_warehouse(home) as warehouse:
+    with open_warehouse(home, target) as warehouse:
         shutil.rmtree(aside, ignore_errors=True)
         try:
             modules = {d: importlib.import_module(m) for d, m in DOMAINS.items() if not only or d in only}
@@ -106,7 +108,7 @@ def export(
 
 def row_counts(warehouse: duckdb.DuckDBPyConnection, paths: Iterable[str]) -> dict[str, int]:
     """Rows that each CSV file must have: `tables/<mart>.csv` those of the mart, the others what their domain tells."""
-    marts = {name for (name,) in warehouse.execute("select table_name from duckdb_tables()").fetchall()}
+    marts = {name for (name,) in warehouse.execute("select table_name from information_schema.tables").fetchall()}
     named = {path: Path(path).stem for path in paths if Path(path).match("tables/*.csv") and Path(path).stem in marts}
     counts = {path: warehouse.execute(f'select count(*) from "{mart}"').fetchone()[0] for path, mart in named.items()}
     for name in DOMAINS.values():

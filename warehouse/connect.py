@@ -1,5 +1,6 @@
 """Opening the warehouse, with an error that says who should close it where another process holds it."""
 
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,15 +34,40 @@ def connect(home: Home, read_only: bool = True) -> "DuckDBPyConnection":
 
 
 @contextmanager
-def open_warehouse(home: Home) -> Iterator["DuckDBPyConnection"]:
-    """The warehouse, read-only, until the block ends. Raises HomeError also where it lacks a table."""
+def open_warehouse(home: Home, target: str = "duckdb") -> Iterator["DuckDBPyConnection"]:
+    """The warehouse that a target's build made, read-only, until the block ends.
+
+    Raises HomeError where it is missing, held by another process, or lacks a table.
+    """
     import duckdb
 
-    with connect(home) as warehouse:
+    with _spark_tables(home) if target == "spark" else connect(home) as warehouse:
         # `dbt build` by hand registers landing folders relative to the checkout
         warehouse.execute("set file_search_path = ?", [str(PROJECT)])
         try:
             yield warehouse
         except (duckdb.CatalogException, duckdb.BinderException, duckdb.IOException) as error:
+            again = "seamline build" + (" --target spark" if target == "spark" else "")
             reason = str(error).splitlines()[0]
-            raise HomeError(f"{home.warehouse}: not built by this version ({reason}); run `seamline build`") from error
+            raise HomeError(f"{home.path}: not built by this version ({reason}); run `{again}`") from error
+
+
+def _spark_tables(home: Home) -> "DuckDBPyConnection":
+    """A database in memory of views: the marts that Spark made, and the landing tables."""
+    import duckdb
+
+    from warehouse.schema import landing_tables
+    from warehouse.spark import warehouse_folder
+
+    marts = sorted(folder for folder in warehouse_folder(home).glob("*") if any(folder.glob("*.parquet")))
+    if not marts:
+        raise HomeError(f"{home.path}: nothing is built on Spark yet; run `seamline build --target spark`")
+    warehouse = duckdb.connect(config={"memory_limit": os.environ.get("SEAMLINE_MEMORY", "4GB")})
+    warehouse.execute("set enable_progress_bar = false")
+    warehouse.execute("create schema landing")
+    views = [(f'main."{folder.name}"', folder) for folder in marts]
+    views += [(f'landing."{name}"', home.table(name)) for name in landing_tables()]
+    for view, folder in views:
+        files = f"{folder}/*.parquet".replace("'", "''")
+        warehouse.execute(f"create view {view} as from read_parquet('{files}')")
+    return warehouse
