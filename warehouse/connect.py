@@ -73,6 +73,6 @@ def _spark_tables(home: Home) -> "DuckDBPyConnection":
         files = f"{folder}/*.parquet".replace("'", "''")
         warehouse.execute(f"create view {view} as from read_parquet('{files}')")
     for name, table in declared_tables().items():
-        facts = pa.Table.from_pylist(declared_rows(home, name), schema=table.schema)
-        warehouse.execute(f'create table declared."{name}" as from facts')
+        facts = warehouse.from_arrow(pa.Table.from_pylist(declared_rows(home, name), schema=table.schema))
+        facts.create(f'declared."{name}"')
     return warehouse
