@@ -1,6 +1,7 @@
 """The command line. Each command is one line into a room; heavy libraries are imported where they are used."""
 
 import sys
+from contextlib import nullcontext
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
@@ -27,6 +28,13 @@ class Target(StrEnum):
     """The engine that builds the marts."""
 
     duckdb = "duckdb"
+    spark = "spark"
+
+
+class Engine(StrEnum):
+    """What runs a reader: this machine's cores, or a Spark cluster's."""
+
+    local = "local"
     spark = "spark"
 
 
@@ -146,13 +154,17 @@ def ingest_rollouts(
     keep_tokens: Annotated[
         bool, typer.Option("--keep-tokens", help="Land the token ids and log-probabilities too.")
     ] = False,
+    engine: Annotated[Engine, typer.Option(help="What reads the shards: this machine, or Spark as for a build.")] = (
+        Engine.local
+    ),
     home: HomeOption = None,
 ) -> None:
     """Rollout shards of open-instruct with their metadata, plain, .gz or .zst."""
     from ingest.rollouts import ingest_rollouts
+    from ingest.spark import spark_cluster
 
-    with open_home(home) as opened:
-        print(ingest_rollouts(opened, paths, keep_tokens).line())
+    with open_home(home) as opened, spark_cluster(opened) if engine is Engine.spark else nullcontext() as cluster:
+        print(ingest_rollouts(opened, paths, keep_tokens, cluster=cluster).line())
 
 
 @ingest_app.command("rounds")

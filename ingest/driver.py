@@ -4,15 +4,16 @@ import hashlib
 import multiprocessing
 import os
 import sys
-from collections.abc import Callable, Iterable
+import uuid
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn, ParamSpec, TypeVar
 
-from ingest.landing import QUARANTINE, Batches, Source, forget, land, landed
+from ingest.landing import QUARANTINE, Batches, Source, commit, forget, land, landed, recover, write_aside
 from warehouse.console import progress, warn
-from warehouse.errors import SourceError
+from warehouse.errors import HomeError, SourceError
 from warehouse.home import Home
 from warehouse.names import file_stem, short_digest
 
@@ -22,6 +23,9 @@ P = ParamSpec("P")
 
 READER_VERSION = "1"
 """Part of every digest: raising it makes the next ingest read every source again."""
+
+Cluster = Callable[[Callable[[T], R], list[T]], Iterable[R]]
+"""Maps a function over items on other machines, which share the home's file system; results in the items' order."""
 
 
 @dataclass
@@ -87,17 +91,19 @@ def ingest(
     identify: Callable[[T], Source],
     read: Callable[[Source], Batches],
     workers: int | None = None,
+    cluster: Cluster | None = None,
 ) -> Outcome:
     """Land each source that is new or changed; of several copies of one source (same name) the largest counts.
 
-    `items` are what `identify` knows sources from: paths, for most. `identify` and `read` run in worker processes, so
-    they are module-level functions (or partials of them). A source whose path was landed under another name before (a
-    log that had not yet told its run) replaces that landing.
+    `items` are what `identify` knows sources from: paths, for most. `identify` and `read` run in worker processes, or
+    on the `cluster`, so they are module-level functions (or partials of them). A source whose path was landed under
+    another name before (a log that had not yet told its run) replaces that landing.
     """
     outcome = Outcome(kind)
     known = {name: s for name, s in landed(home).items() if s.kind == kind}
     workers = workers or os.cpu_count() or 1
-    found = _in_parallel(identify, list(items), workers, f"looking at {kind}")
+    items = list(items)
+    found = cluster(identify, items) if cluster else _in_parallel(identify, items, workers, f"looking at {kind}")
     best: dict[str, Source] = {}
     for source in sorted(found, key=lambda s: (-s.size_bytes, s.path)):
         if source.name in best:
@@ -118,7 +124,8 @@ def ingest(
         forget(home, stale.name)
     jobs = [_Job(home, source, read) for source in todo]
     failures = []
-    for counts in _in_parallel(_Job.run, jobs, workers, f"landing {kind}"):
+    landing = _land_on(cluster, home, jobs) if cluster else _in_parallel(_Job.run, jobs, workers, f"landing {kind}")
+    for counts in landing:
         if isinstance(counts, SourceError):
             failures.append(counts)
             continue
@@ -148,6 +155,34 @@ class _Job:
             return land(self.home, self.source, self.read(self.source))
         except SourceError as error:
             return error
+
+    def write_aside(self) -> tuple[str, dict[str, int]] | SourceError:
+        """The name of a folder in staging that no other attempt at this source writes to, and its rows by table."""
+        folder = f"{self.source.name}.{uuid.uuid4().hex}"
+        try:
+            return folder, write_aside(self.home.staging / folder, self.source, self.read(self.source))
+        except SourceError as error:
+            return error
+
+
+def _land_on(cluster: Cluster, home: Home, jobs: list[_Job]) -> Iterator[dict[str, int] | SourceError]:
+    """Tasks write aside, and only what the cluster reports as a task's result is committed, here: of a task that was
+    killed, or ran twice, the other folders are forgotten."""
+    try:
+        for job, written in zip(jobs, cluster(_Job.write_aside, jobs), strict=True):
+            if isinstance(written, SourceError):
+                yield written
+                continue
+            folder, counts = written
+            if not (home.staging / folder).is_dir():
+                raise HomeError(
+                    f"{home.staging / folder}: written on the cluster, and not to be seen from here; "
+                    "the home must lie on a file system that the whole cluster shares, under the same path"
+                )
+            commit(home, home.staging / folder, job.source, counts)
+            yield counts
+    finally:
+        recover(home)
 
 
 def apart(work: Callable[P, R], *arguments: P.args, **named: P.kwargs) -> R:

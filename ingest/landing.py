@@ -58,15 +58,26 @@ def land(home: Home, source: Source, batches: Batches) -> dict[str, int]:
     Raises LandingError where rows do not fit the declared columns or repeat a declared key.
     """
     aside = home.staging / source.name
+    counts = write_aside(aside, source, batches)
+    commit(home, aside, source, counts)
+    return counts
+
+
+def write_aside(aside: Path, source: Source, batches: Batches) -> dict[str, int]:
+    """The first half of `land`: write the rows into `aside`, a folder in the home's staging. They have not landed, and
+    the next command that opens the home forgets them, unless `commit` follows."""
     shutil.rmtree(aside, ignore_errors=True)
     aside.mkdir(parents=True)
-    counts = _write(aside, source, batches)
+    return _write(aside, source, batches)
+
+
+def commit(home: Home, aside: Path, source: Source, counts: dict[str, int]) -> None:
+    """The second half: what was written aside takes the place of the source's earlier landing."""
     (aside / "commit.new").write_text(json.dumps({"tables": sorted(counts), "name": source.name}))
     _sync(aside / "commit.new")
     (aside / "commit.new").rename(aside / "commit")
     _sync(aside)
     _roll_forward(home, aside)
-    return counts
 
 
 def recover(home: Home) -> None:

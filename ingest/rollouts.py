@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from ingest.driver import READER_VERSION, Outcome, expand, file_source, ingest, source_name
+from ingest.driver import READER_VERSION, Cluster, Outcome, expand, file_source, ingest, source_name
 from ingest.landing import Source, landed, quarantine
 from ingest.lines import DamagedFile, Line, LinesDigest, content_digest, read_lines
 from ingest.rollout_record import SCALARS, Evidence, RecordReader, Unreadable
@@ -35,8 +35,14 @@ def is_rollout_file(path: Path) -> bool:
     return bool(SHARD.fullmatch(path.name) or METADATA.fullmatch(path.name))
 
 
-def ingest_rollouts(home: Home, paths: Iterable[str], keep_tokens: bool = False, workers: int | None = None) -> Outcome:
-    """Land every shard and metadata file below `paths`, shards in parallel over the cores.
+def ingest_rollouts(
+    home: Home,
+    paths: Iterable[str],
+    keep_tokens: bool = False,
+    workers: int | None = None,
+    cluster: Cluster | None = None,
+) -> Outcome:
+    """Land every shard and metadata file below `paths`, shards in parallel over the cores, or over a cluster's.
 
     A shard is read again when its content or the ids in declared/tokenizers.csv changed, and when tokens are to be kept
     that were not; a shard landed with its tokens keeps them.
@@ -46,7 +52,7 @@ def ingest_rollouts(home: Home, paths: Iterable[str], keep_tokens: bool = False,
     ids = special_ids(home)
     known = {s.path: s for s in landed(home).values() if s.kind == KIND}
     identify = partial(_identify, known=known, ids=ids, keep_tokens=keep_tokens)
-    return ingest(home, KIND, files, identify, partial(_read, ids=ids), workers)
+    return ingest(home, KIND, files, identify, partial(_read, ids=ids), workers, cluster)
 
 
 def special_ids(home: Home) -> list[int]:
