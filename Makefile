@@ -1,12 +1,13 @@
 # setup  make .venv from the lock file        demo   a synthetic campaign, end to end
 # test   every test                           lint   ruff and sqlfluff
 # bench  speed beside what one would use       docs   every mart and column on one page
+# spark-cluster   ingest and build on a Spark cluster of this machine that loses a worker in the middle of each
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup demo test lint bench docs
+.PHONY: setup demo test lint bench docs spark-cluster
 setup: .venv/.locked
-demo test lint bench docs: setup
+demo test lint bench docs spark-cluster: setup
 
 .venv/.locked: requirements.lock pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if (3, 11) <= sys.version_info < (3, 14) else "Seamline needs Python 3.11 to 3.13; name one: make PYTHON=python3.12 setup")'
@@ -33,3 +34,7 @@ docs:
 	$(BIN)/seamline init
 	$(BIN)/dbt --quiet docs generate --static
 	@echo target/static_index.html
+
+spark-cluster:
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-spark.lock
+	$(BIN)/python -m tests.spark

@@ -5,10 +5,26 @@ from collections import Counter
 from pathlib import Path
 
 import duckdb
+import pyarrow.parquet as pq
+
+from ingest.landing import SOURCES
 
 RELATIVE = 1e-9
 ABSOLUTE = 1e-12
 """A sum of doubles depends on the order of its terms: what may differ between engines, and near zero."""
+
+
+def landed_files(home: Path) -> dict[str, object]:
+    """Every landed file's bytes; of the records of landings, which tell the time, the rows without it."""
+    files = [*(home / "landing").glob("[!.]*/*.parquet"), *(home / "quarantine").glob("*.parquet")]
+    return {
+        str(file.relative_to(home)): (
+            pq.read_table(file).drop_columns("landed_at").to_pylist()
+            if file.parent.name == SOURCES
+            else file.read_bytes()
+        )
+        for file in files
+    }
 
 
 def differences(warehouse: duckdb.DuckDBPyConnection, table: str, folder: Path) -> list[str]:

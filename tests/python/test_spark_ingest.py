@@ -12,9 +12,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from ingest.driver import Cluster, ingest, source_name
-from ingest.landing import SOURCES, Batches, Source, write_aside
+from ingest.landing import Batches, Source, write_aside
 from ingest.rollouts import ingest_rollouts
 from tests.python.conftest import ROOT, seamline
+from tests.python.parity import landed_files
 from warehouse.errors import SeamlineError, SourceError
 from warehouse.home import Home, open_home
 
@@ -39,19 +40,6 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         patch.setenv("SEAMLINE_SPARK_MASTER", "local[2,3]")
         with spark_cluster(Home(tmp_path_factory.mktemp("session"))) as made:
             yield made
-
-
-def landed_files(home: Path) -> dict[str, object]:
-    """Every landed file's bytes; of the records of landings, which tell the time, the rows without it."""
-    files = [*(home / "landing").glob("[!.]*/*.parquet"), *(home / "quarantine").glob("*.parquet")]
-    return {
-        str(file.relative_to(home)): (
-            pq.read_table(file).drop_columns("landed_at").to_pylist()
-            if file.parent.name == SOURCES
-            else file.read_bytes()
-        )
-        for file in files
-    }
 
 
 def assert_same(here: Path, there: Path) -> None:

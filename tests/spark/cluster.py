@@ -30,7 +30,7 @@ class Cluster:
 
     def kill_worker(self, number: int) -> None:
         """SIGKILL worker `number` (from 0), its executors and their Python processes, as a lost machine would."""
-        _kill(self.workers[number])
+        kill_session(self.workers[number])
 
 
 @contextmanager
@@ -91,12 +91,14 @@ def _process(label: str, folder: Path, name: str, arguments: list[str]) -> Itera
     try:
         yield process
     finally:
-        _kill(process)
+        kill_session(process)
 
 
-def _kill(process: subprocess.Popen) -> None:
+def kill_session(process: subprocess.Popen) -> None:
     """SIGKILL a session leader and all that lives in its session, until nothing is left of it."""
-    while found := _session(process.pid):
+    if process.returncode is not None and psutil.pid_exists(process.pid):
+        return  # nothing was left of it, and its number is another's now
+    while found := _living(process.pid):
         for pid in found:
             try:
                 os.kill(pid, signal.SIGKILL)
@@ -106,7 +108,7 @@ def _kill(process: subprocess.Popen) -> None:
     process.wait()
 
 
-def _session(leader: int) -> list[int]:
+def _living(leader: int) -> list[int]:
     """The living processes of the session that `leader` started."""
     found = []
     for pid in psutil.pids():
