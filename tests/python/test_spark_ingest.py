@@ -155,6 +155,27 @@ def test_a_killed_attempt_changes_nothing(cluster: Cluster, tmp_path: Path) -> N
     assert_same(tmp_path / "here", tmp_path / "home")
 
 
+def read_once(source: Source, witness: Path) -> Batches:
+    """Three rows; of a later attempt one, then no more."""
+    yield from some_rows(1 if witness.exists() else 3)
+    assert not witness.exists()
+    witness.touch()
+
+
+def test_an_attempt_that_outlives_its_task_does_not_reach_the_result(tmp_path: Path) -> None:
+    def twice(work, items):
+        results = [work(item) for item in items]
+        if work is not named:
+            with pytest.raises(AssertionError):
+                work(items[0])
+        return results
+
+    with open_home(tmp_path / "home") as home:
+        ingest(home, "wandb", ["one"], named, partial(read_once, witness=tmp_path / "witness"), cluster=twice)
+        assert pq.read_table(home.table("wandb_config") / "one.parquet").num_rows == 3
+        assert list(home.staging.iterdir()) == []
+
+
 def test_a_fault_of_the_reader_is_told_in_a_line_and_lands_nothing(cluster: Cluster, tmp_path: Path) -> None:
     with open_home(tmp_path / "home") as home:
         with pytest.raises(
