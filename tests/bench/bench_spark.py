@@ -5,6 +5,7 @@
 
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections import Counter
@@ -23,6 +24,8 @@ ARMS = int(os.environ.get("BENCH_SPARK_ARMS", 50))
 ROLLOUTS = int(os.environ.get("BENCH_SPARK_ROLLOUTS", 16_000))
 """In the campaign of 1x."""
 FACTORS = (1, 2, 4)
+WRITTEN = re.compile(r"InsertIntoHadoopFsRelationCommand.*?/main\.db/(\w+)", re.DOTALL)
+"""In a plan: the table it writes."""
 
 
 class Shuffled(NamedTuple):
@@ -74,7 +77,8 @@ def shuffled(folder: Path) -> Shuffled:
     with open(log, encoding="utf-8") as lines:
         for event in map(json.loads, lines):
             if event["Event"].endswith("SparkListenerSQLExecutionStart"):
-                names[str(event["executionId"])] = event["description"]
+                found = WRITTEN.search(event["physicalPlanDescription"])
+                names[str(event["executionId"])] = found[1] if found else "other"
             elif event["Event"] == "SparkListenerJobStart":
                 execution = event["Properties"].get("spark.sql.execution.id")
                 stages |= dict.fromkeys(event["Stage IDs"], execution)
@@ -83,14 +87,9 @@ def shuffled(folder: Path) -> Shuffled:
                 written += metrics["Shuffle Bytes Written"]
                 rows += metrics["Shuffle Records Written"]
                 milliseconds += event["Task Metrics"]["Executor Run Time"]
-                by_model[_model(names.get(stages.get(event["Stage ID"]), ""))] += metrics["Shuffle Bytes Written"]
+                by_model[names.get(stages.get(event["Stage ID"]), "other")] += metrics["Shuffle Bytes Written"]
     largest = [(name, size / 1e6) for name, size in by_model.most_common(4)]
     return Shuffled(written / 1e6, rows, milliseconds / 1e3, largest)
-
-
-def _model(statement: str) -> str:
-    """The node in dbt's comment at the head of a statement."""
-    return statement.partition('"node_id": "')[2].partition('"')[0].rpartition(".")[2] or "other"
 
 
 def run(folder: Path, home: Path, workers: int) -> tuple[Ran, Shuffled]:
