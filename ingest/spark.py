@@ -54,18 +54,15 @@ def spark_cluster(home: Home) -> Iterator[Cluster]:
 
 def _session(home: Home) -> "SparkSession":
     """A session with the settings of the profile's `spark` target; executors run this Python on this checkout."""
-    import warnings
-
     import yaml
     from jinja2 import Environment
     from pyspark.sql import SparkSession
 
     known = os.environ | {
+        "SEAMLINE_CHECKOUT": PROJECT.as_uri(),
         "SEAMLINE_HOME": str(home.path),
         "SEAMLINE_SPARK_WAREHOUSE": str(home.path / "spark" / "local" / "warehouse"),
     }
-    # Said of pandas 3, which Spark loads and nothing here uses
-    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     profile = yaml.safe_load((PROJECT / "profiles.yml").read_text())["seamline"]["outputs"]["spark"]
     builder = SparkSession.builder.config("spark.executorEnv.PYTHONPATH", str(PROJECT))

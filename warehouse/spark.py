@@ -5,6 +5,7 @@ import re
 import shutil
 import socket
 import subprocess
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -13,7 +14,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from warehouse.errors import HomeError, SeamlineError
-from warehouse.home import Home
+from warehouse.home import PROJECT, Home
 from warehouse.schema import landing_tables
 
 
@@ -21,6 +22,8 @@ def check_engine() -> None:
     """Raises SeamlineError where pyspark or Java 17 is missing, or the master or server named does not answer."""
     if find_spec("pyspark") is None or find_spec("dbt.adapters.spark") is None:
         raise SeamlineError("Spark is not installed; run `.venv/bin/python -m pip install -r requirements-spark.lock`")
+    # Said of pandas 3, which Spark loads and nothing here uses
+    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
     method = os.environ.get("SEAMLINE_SPARK_METHOD", "session")
     if method != "session":
         host = os.environ.get("SEAMLINE_SPARK_HOST", "localhost")
@@ -86,6 +89,7 @@ def fresh_warehouse(home: Home, is_whole: bool) -> Iterator[dict[str, str]]:
     (home.path / "spark" / "local").mkdir(parents=True, exist_ok=True)
     try:
         yield {
+            "SEAMLINE_CHECKOUT": PROJECT.as_uri(),
             "SEAMLINE_SPARK_WAREHOUSE": str(aside),
             "DBT_TARGET_PATH": str(home.path / "target-spark"),
             "DBT_INDIRECT_SELECTION": "cautious",
