@@ -15,7 +15,7 @@ from typing import NamedTuple
 import duckdb
 
 from simulate.curves import write
-from tests.bench.bench_card import Ran, seamline
+from tests.bench.bench_card import ROOT, Ran, seamline
 from tests.bench.bench_rollouts import write_evidence
 from tests.curves_truth import declare
 from tests.spark.cluster import standalone_cluster
@@ -24,17 +24,20 @@ ARMS = int(os.environ.get("BENCH_SPARK_ARMS", 50))
 ROLLOUTS = int(os.environ.get("BENCH_SPARK_ROLLOUTS", 16_000))
 """In the campaign of 1x."""
 FACTORS = (1, 2, 4)
+MARTS = {path.stem: path.parent.name for path in (ROOT / "models" / "marts").glob("*/*.sql")}
 WRITTEN = re.compile(r"InsertIntoHadoopFsRelationCommand.*?/main\.db/(\w+)", re.DOTALL)
 """In a plan: the table it writes."""
 
 
 class Shuffled(NamedTuple):
-    """What the tasks of a build wrote for others to read, and their seconds; bytes by model, the largest first."""
+    """What the tasks of a build wrote for others to read, and their seconds: of all, by domain, and of the tables that
+    shuffle most."""
 
     megabytes: float
     rows: int
     task_seconds: float
-    models: list[tuple[str, float]]
+    domains: dict[str, tuple[float, float]]
+    largest: list[tuple[str, float]]
 
 
 def make_home(home: Path, factor: int) -> dict[str, int]:
@@ -71,25 +74,29 @@ def log_events(folder: Path) -> dict[str, str]:
 
 def shuffled(folder: Path) -> Shuffled:
     """Sums over the tasks in the event log below `folder`. Format: Spark's JsonProtocol."""
-    names, stages = {}, {}
-    written, rows, milliseconds, by_model = 0, 0, 0, Counter()
+    tables, stages = {}, {}
+    rows, seconds, megabytes = 0, Counter(), Counter()
     (log,) = (folder / "events").iterdir()
     with open(log, encoding="utf-8") as lines:
         for event in map(json.loads, lines):
             if event["Event"].endswith("SparkListenerSQLExecutionStart"):
                 found = WRITTEN.search(event["physicalPlanDescription"])
-                names[str(event["executionId"])] = found[1] if found else "other"
+                tables[str(event["executionId"])] = found[1] if found else "no table"
             elif event["Event"] == "SparkListenerJobStart":
                 execution = event["Properties"].get("spark.sql.execution.id")
                 stages |= dict.fromkeys(event["Stage IDs"], execution)
             elif event["Event"] == "SparkListenerTaskEnd" and event.get("Task Metrics"):
-                metrics = event["Task Metrics"]["Shuffle Write Metrics"]
-                written += metrics["Shuffle Bytes Written"]
-                rows += metrics["Shuffle Records Written"]
-                milliseconds += event["Task Metrics"]["Executor Run Time"]
-                by_model[names.get(stages.get(event["Stage ID"]), "other")] += metrics["Shuffle Bytes Written"]
-    largest = [(name, size / 1e6) for name, size in by_model.most_common(4)]
-    return Shuffled(written / 1e6, rows, milliseconds / 1e3, largest)
+                table = tables.get(stages.get(event["Stage ID"]), "no table")
+                written = event["Task Metrics"]["Shuffle Write Metrics"]
+                rows += written["Shuffle Records Written"]
+                megabytes[table] += written["Shuffle Bytes Written"] / 1e6
+                seconds[table] += event["Task Metrics"]["Executor Run Time"] / 1e3
+    domains: dict[str, tuple[float, float]] = {}
+    for table in seconds:
+        domain = MARTS.get(table, "tests")
+        before = domains.get(domain, (0.0, 0.0))
+        domains[domain] = (before[0] + seconds[table], before[1] + megabytes[table])
+    return Shuffled(megabytes.total(), rows, seconds.total(), domains, megabytes.most_common(4))
 
 
 def run(folder: Path, home: Path, workers: int) -> tuple[Ran, Shuffled]:
@@ -117,9 +124,11 @@ def main() -> None:
             for workers in (1, 2):
                 took, found = run(folder, home, workers)
                 engine = f"{workers} worker{'s' if workers > 1 else ''}"
-                print(f"{size} {engine:>14} {took.seconds:6.0f} {found.megabytes:8.0f} {found.rows:12,}", end="")
-                print(f"   {found.task_seconds:.0f} s of tasks; most: ", end="")
-                print(", ".join(f"{name} {size:.0f} MB" for name, size in found.models), flush=True)
+                print(f"{size} {engine:>14} {took.seconds:6.0f} {found.megabytes:8.0f} {found.rows:12,}")
+                print(f"{'':>8}{found.task_seconds:.0f} s of tasks: ", end="")
+                print(", ".join(f"{name} {s:.0f} s {mb:.0f} MB" for name, (s, mb) in sorted(found.domains.items())))
+                largest = ", ".join(f"{name} {mb:.0f} MB" for name, mb in found.largest)
+                print(f"{'':>8}most shuffled by {largest}", flush=True)
             shutil.rmtree(home)
 
 
