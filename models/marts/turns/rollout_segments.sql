@@ -39,54 +39,9 @@ related as (
     left join parents on numbered.arm = parents.arm and numbered.segment_number = parents.segment_number
 ),
 
-lineages as (
-    select
-        arm,
-        segment_number,
-        step_count as lineage_step_count
-    from related
-    where parent_segment_number is null
-    union all
-    select
-        related.arm,
-        related.segment_number,
-        lineages.lineage_step_count + related.step_count
-    from related
-    inner join lineages on related.arm = lineages.arm and related.parent_segment_number = lineages.segment_number
-),
-
-ends as (
-    select
-        related.arm,
-        related.segment_number,
-        row_number() over (
-            partition by related.arm
-            order by
-                case when declared.leaf_run_id in (related.run_id, related.run_name) then 0 else 1 end,
-                {%- if var('lineage_choice') == 'furthest' %}
-                lineages.lineage_step_count desc,
-                {%- endif %}
-                related.segment_number desc
-        ) as preference
-    from related
-    inner join lineages on related.arm = lineages.arm and related.segment_number = lineages.segment_number
-    left join {{ source('declared', 'arms') }} as declared on related.arm = declared.arm
-),
-
-chosen as (
-    select
-        arm,
-        segment_number
-    from ends
-    where preference = 1
-    union all
-    select
-        related.arm,
-        related.parent_segment_number
-    from related
-    inner join chosen on related.arm = chosen.arm and related.segment_number = chosen.segment_number
-    where related.parent_segment_number is not null
-),
+{{ chosen_lineage(
+    'step_count', source('declared', 'arms'), 'declared.leaf_run_id in (related.run_id, related.run_name)'
+) }},
 
 labelled as (
     select
