@@ -200,3 +200,10 @@ def test_a_method_that_runs_no_python_is_refused(shards: Path, home: Path, monke
     assert done.returncode == 1
     assert done.stderr.startswith("error: SEAMLINE_SPARK_METHOD is thrift, which takes SQL only;")
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_the_profile_lets_a_lineage_have_more_than_a_hundred_restarts(cluster: Cluster) -> None:
+    from pyspark.sql import SparkSession
+
+    walk = "with recursive walk as (select 1 as n union all select n + 1 from walk where n < 150) select n from walk"
+    assert SparkSession.getActiveSession().sql(walk).count() == 150
