@@ -8,6 +8,7 @@ import subprocess
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -17,11 +18,19 @@ from warehouse.errors import HomeError, SeamlineError
 from warehouse.home import PROJECT, Home
 from warehouse.schema import landing_tables
 
+OLDEST_SPARK = (4, 1)
+
 
 def check_engine() -> None:
-    """Raises SeamlineError where pyspark or Java 17 is missing, or the master or server named does not answer."""
+    """Raises SeamlineError where pyspark or Java is missing or too old, or the master or server named does not answer."""
     if find_spec("pyspark") is None or find_spec("dbt.adapters.spark") is None:
         raise SeamlineError("Spark is not installed; run `.venv/bin/python -m pip install -r requirements-spark.lock`")
+    if tuple(map(int, version("pyspark").split(".")[:2])) < OLDEST_SPARK:
+        oldest = ".".join(map(str, OLDEST_SPARK))
+        raise SeamlineError(
+            f"pyspark {version('pyspark')} lacks the recursive queries of the stitch, which Spark has since {oldest}; "
+            "run `.venv/bin/python -m pip install -r requirements-spark.lock`"
+        )
     # Said of pandas 3, which Spark loads and nothing here uses
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
     method = os.environ.get("SEAMLINE_SPARK_METHOD", "session")

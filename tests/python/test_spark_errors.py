@@ -18,6 +18,7 @@ from warehouse.spark import check_engine, check_landed
 def java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Makes a Java that tells the version given, with pyspark installed as far as anyone can tell."""
     monkeypatch.setattr(spark, "find_spec", lambda name: name)
+    monkeypatch.setattr(spark, "version", lambda name: "4.1.0")
     for name in ("SEAMLINE_SPARK_METHOD", "SEAMLINE_SPARK_MASTER", "SEAMLINE_SPARK_HOST", "SEAMLINE_SPARK_PORT"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
@@ -41,6 +42,14 @@ def free_port() -> int:
 def test_java_17_or_later_will_do(java) -> None:
     java("17.0.1")
     check_engine()
+
+
+@pytest.mark.parametrize("installed", ["3.5.1", "4.0.2"])
+def test_a_spark_that_lacks_what_the_models_use(java, installed: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    java("21")
+    monkeypatch.setattr(spark, "version", lambda name: installed)
+    with pytest.raises(SeamlineError, match=rf"pyspark {installed} lacks the recursive queries.*since 4.1; run"):
+        check_engine()
 
 
 @pytest.mark.parametrize("version", ["11.0.2", "1.8.0_292"])
