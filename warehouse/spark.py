@@ -22,7 +22,7 @@ OLDEST_SPARK = (4, 1)
 
 
 def check_engine() -> None:
-    """Raises SeamlineError where pyspark or Java is missing or too old, or the master or server named does not answer."""
+    """Raises SeamlineError where pyspark or Java is missing or too old, or a master or server does not answer."""
     if find_spec("pyspark") is None or find_spec("dbt.adapters.spark") is None:
         raise SeamlineError("Spark is not installed; run `.venv/bin/python -m pip install -r requirements-spark.lock`")
     if tuple(map(int, version("pyspark").split(".")[:2])) < OLDEST_SPARK:
