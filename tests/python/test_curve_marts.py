@@ -393,6 +393,13 @@ def test_a_resume_reaches_two_median_gaps_back_and_rows_of_one_step_are_no_gap(m
     assert kept == [("crashed", kept_of_parent, 9 - kept_of_parent), ("resumed", 2, 0)]
 
 
+def test_of_two_trainers_counts_that_differ_at_one_step_the_first_by_name_is_told(models):
+    rows = [{"global_step": float(i), "training_step": 7.0, "train/global_step": 8.0} for i in range(1, 5)]
+    models.run(Campaign().log("a1", "arm", rows).tables)
+    found = models.rows("select detail from curve_findings where kind = 'trainer_step_differs'")
+    assert found == [("training_step 1 is train/global_step 8.0",)]
+
+
 @pytest.mark.parametrize(("end", "is_found"), [(590, False), (580, True)])
 def test_a_curve_that_ends_before_what_was_rolled_back_is_found(models, end, is_found):
     campaign = Campaign()

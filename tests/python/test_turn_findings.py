@@ -106,6 +106,13 @@ def test_two_lists_that_do_not_line_up_are_told(turn_models: Models) -> None:
     assert "of 2 steps (first: step_idx 3)" in told["request_info_misaligned", "b"]
 
 
+def test_of_steps_that_differ_alike_the_first_is_told(turn_models: Models) -> None:
+    """A finding that names any of them would read otherwise after the next build."""
+    records = [record(step, 0, **response(1, -16, 1), calls=2) for step in reversed(range(40))]
+    turn_models.run(merged(shard("arm__1__1", records), metadata("arm__1__1")))
+    assert findings(turn_models)["blocks_and_calls_differ", "arm"].endswith("(worst: 0.5 at training_step 1)")
+
+
 def test_a_calibration_that_peaks_elsewhere_is_told(turn_models: Models) -> None:
     short = [record(0, i, **response(1, -12, 1), calls=1) for i in range(3)]
     turn_models.run(merged(shard("r", [*short, record(0, 3, **response(1, -16, 1), calls=1)]), metadata("r")))

@@ -15,7 +15,8 @@ trainer_steps as (
         arm,
         metric,
         min(training_step) as first_training_step,
-        min_by(value, training_step) as first_value
+        min_by(value, training_step) as first_value,
+        row_number() over (partition by arm order by min(training_step), metric) as preference
     from {{ ref('arm_metrics') }}
     where
         metric in (
@@ -39,16 +40,28 @@ preceded as (
     window earlier as (partition by arm order by segment_number rows between unbounded preceding and 1 preceding)
 ),
 
-reaches as (
+chosen_steps as (
     select
-        steps.arm,
-        max(case when steps.training_step is not null then steps.position end) as last_position,
-        max(case when steps.drop_reason = 'rolled_back' then steps.position end) as last_rolled_back_position,
-        max_by(steps.run_id, case when steps.drop_reason = 'rolled_back' then steps.position end) as rolled_back_run_id
+        steps.*,
+        max(case when steps.drop_reason = 'rolled_back' then steps.position end) over along_arm
+            as last_rolled_back_position
     from {{ ref('logged_steps') }} as steps
     inner join segments on steps.arm = segments.arm and steps.segment_number = segments.segment_number
     where segments.is_chosen
-    group by steps.arm
+    window along_arm as (partition by steps.arm)
+),
+
+reaches as (
+    select
+        arm,
+        max(case when training_step is not null then position end) as last_position,
+        max(last_rolled_back_position) as last_rolled_back_position,
+        max_by(
+            run_id,
+            case when drop_reason = 'rolled_back' and position = last_rolled_back_position then segment_number end
+        ) as rolled_back_run_id
+    from chosen_steps
+    group by arm
 ),
 
 kind_counts as (
@@ -157,12 +170,9 @@ final as (
         'trainer_step_differs',
         arm,
         'info',
-        min_by(
-            'training_step ' || first_training_step || ' is ' || metric || ' ' || first_value,
-            first_training_step
-        )
+        'training_step ' || first_training_step || ' is ' || metric || ' ' || first_value
     from trainer_steps
-    group by arm
+    where preference = 1
     union all
     select
         'unpositioned_rows',

@@ -8,9 +8,17 @@ with files as (
 models as (
     select
         run_name,
-        min_by(model_name, case when model_name is not null then line_number end) as model_name
-    from {{ ref('stg_rollouts__runs') }}
-    group by run_name
+        model_name
+    from (
+        select
+            *,
+            row_number() over (
+                partition by run_name
+                order by case when model_name is null then 1 else 0 end, line_number, source_name
+            ) as preference
+        from {{ ref('stg_rollouts__runs') }}
+    ) as ranked
+    where preference = 1
 ),
 
 tokenizers as (select * from {{ source('declared', 'tokenizers') }}),

@@ -41,9 +41,22 @@ misaligned as (
     having count(*) filter (where tool_block_count = call_count) < {{ var('aligned_rollout_fraction') }} * count(*)
 ),
 
-batches as (select * from {{ ref('rollout_batches') }}),
+batches as (
+    select
+        *,
+        max(block_call_difference_fraction) over (partition by arm) as worst_fraction
+    from {{ ref('rollout_batches') }}
+),
 
-calibration as (select * from {{ ref('zero_run_calibration') }}),
+best as (select max(matching_fraction) as best_fraction from {{ ref('zero_run_calibration') }}),
+
+calibration as (
+    select
+        tried.*,
+        best.best_fraction
+    from {{ ref('zero_run_calibration') }} as tried
+    cross join best
+),
 
 arms as (
     select arm from {{ ref('arms') }}
@@ -127,8 +140,8 @@ final as (
         arm,
         'warn',
         count(*) || ' steps differ by more than a fraction of {{ var("block_call_fraction") }} (worst: '
-        || round(max(block_call_difference_fraction), 6) || ' at training_step '
-        || max_by(training_step, block_call_difference_fraction) || ')'
+        || round(max(worst_fraction), 6) || ' at training_step '
+        || min(case when block_call_difference_fraction = worst_fraction then training_step end) || ')'
     from batches
     where block_call_difference_fraction > {{ var('block_call_fraction') }}
     group by arm
@@ -137,8 +150,8 @@ final as (
         'calibration_peaks_elsewhere',
         'min_zero_run_tokens',
         'warn',
-        'blocks match calls most often at ' || max_by(min_run_tokens, matching_fraction) || ' tokens ('
-        || round(max(matching_fraction), 4) || '), not at the chosen {{ var("min_zero_run_tokens") }}'
+        'blocks match calls most often at ' || min(case when matching_fraction = best_fraction then min_run_tokens end)
+        || ' tokens (' || round(max(best_fraction), 4) || '), not at the chosen {{ var("min_zero_run_tokens") }}'
     from calibration
     having
         max(case when is_used then matching_rollout_count end) < max(matching_rollout_count)
