@@ -44,7 +44,7 @@ docs:
 	@echo target/static_index.html
 
 spark:
-	$(BIN)/python -m pytest tests/python/test_spark.py tests/python/test_spark_ingest.py
+	$(BIN)/python -m pytest tests/python/spark
 
 spark-cluster:
 	$(BIN)/python -m tests.spark

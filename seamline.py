@@ -9,9 +9,10 @@ from typing import Annotated
 
 import typer
 
-from warehouse.console import quiet_interrupts
-from warehouse.errors import SeamlineError, UsageError
-from warehouse.home import find_home, open_home
+from homes.console import quiet_interrupts
+from homes.errors import SeamlineError, UsageError
+from homes.lock import open_home
+from homes.paths import find_home
 
 app = typer.Typer(
     help="The SQL warehouse for RL post-training campaigns.",
@@ -67,7 +68,7 @@ def ingest_checkpoints(
     home: HomeOption = None,
 ) -> None:
     """Land checkpoints: their files' times, archive logs, end-of-turn ids, submissions."""
-    from ingest.checkpoints import ingest_checkpoints
+    from ingest.checkpoints.sweeps import ingest_checkpoints
 
     with open_home(home) as opened:
         print(ingest_checkpoints(opened, paths, org).line())
@@ -78,7 +79,7 @@ def ingest_auto(
     folder: Annotated[Path, typer.Argument(help="The folder that holds the campaign.")], home: HomeOption = None
 ) -> None:
     """Find every kind of source in a tree by its content, land it, and name what was not recognised."""
-    from ingest.auto import ingest_auto
+    from ingest.detect import ingest_auto
 
     with open_home(home) as opened:
         for line in ingest_auto(opened, folder):
@@ -88,7 +89,7 @@ def ingest_auto(
 @ingest_app.command("driver-usage")
 def ingest_driver_usage(paths: Paths, home: HomeOption = None) -> None:
     """Land the token reports of the driving agents' session logs (every driver/ folder below)."""
-    from ingest.driver_usage import ingest_driver_usage
+    from ingest.driver_usage.sessions import ingest_driver_usage
 
     with open_home(home) as opened:
         print(ingest_driver_usage(opened, paths).line())
@@ -97,7 +98,7 @@ def ingest_driver_usage(paths: Paths, home: HomeOption = None) -> None:
 @ingest_app.command("scores")
 def ingest_scores(paths: Paths, home: HomeOption = None) -> None:
     """Land evaluation scores (CSV or JSONL)."""
-    from ingest.scores import ingest_scores
+    from ingest.scores.tables import ingest_scores
 
     with open_home(home) as opened:
         print(ingest_scores(opened, paths).line())
@@ -139,8 +140,8 @@ def ingest_wandb(
     home: HomeOption = None,
 ) -> None:
     """W&B runs: .wandb logs, exported histories (CSV, JSON, JSONL), chart exports, or the API."""
-    from ingest.wandb import ingest_wandb
-    from ingest.wandb_api import Choice
+    from ingest.wandb.api import Choice
+    from ingest.wandb.source import ingest_wandb
 
     moment = f"{since:%Y-%m-%dT%H:%M:%SZ}" if since else None
     choice = Choice(group, moment, tuple(run or ()), timeout)
@@ -160,7 +161,7 @@ def ingest_rollouts(
     home: HomeOption = None,
 ) -> None:
     """Rollout shards of open-instruct with their metadata, plain, .gz or .zst."""
-    from ingest.rollouts import ingest_rollouts
+    from ingest.open_instruct.shards import ingest_rollouts
     from ingest.spark import spark_cluster
 
     with open_home(home) as opened, spark_cluster(opened) if engine is Engine.spark else nullcontext() as cluster:
@@ -176,7 +177,7 @@ def ingest_rounds(
     home: HomeOption = None,
 ) -> None:
     """Trees of round_<N>/ candidates, held-out attempts, scheduler events, saved steps, W&B exports."""
-    from ingest.rounds import ingest_rounds
+    from ingest.rounds.trees import ingest_rounds
 
     with open_home(home) as opened:
         print(ingest_rounds(opened, paths, token_arrays).line())
@@ -191,7 +192,7 @@ def ingest_native_metrics(
     home: HomeOption = None,
 ) -> None:
     """verl FileLogger files (verl_metrics/<project>/<experiment>.jsonl)."""
-    from ingest.native_metrics import ingest_native_metrics
+    from ingest.verl.file_logger import ingest_native_metrics
 
     with open_home(home) as opened:
         print(ingest_native_metrics(opened, paths, run_id).line())
@@ -200,7 +201,7 @@ def ingest_native_metrics(
 @ingest_app.command("teacher-calls")
 def ingest_teacher_calls(paths: Paths, home: HomeOption = None) -> None:
     """LLM API call logs, JSONL; files named teacher_spend.jsonl are the run's own ledger."""
-    from ingest.teacher_calls import ingest_teacher_calls
+    from ingest.teacher_calls.logs import ingest_teacher_calls
 
     with open_home(home) as opened:
         print(ingest_teacher_calls(opened, paths).line())
@@ -287,7 +288,7 @@ def report(
     home: HomeOption = None,
 ) -> None:
     """Write one HTML page with figures, audit, tests, caveats and tables; it fetches nothing."""
-    from export.report import report
+    from export.report.page import report
 
     print(report(find_home(home), target))
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from export.run import FILES, SUMS, row_counts
+from homes.errors import ExportError
+from homes.paths import Home
 from warehouse.connect import open_warehouse
-from warehouse.errors import ExportError
-from warehouse.home import Home
 
 SHOWN = 10
 csv.field_size_limit(1 << 30)

@@ -9,7 +9,7 @@ import numpy as np
 from export.curves_index import index, readme_section
 from export.tables import number_sql, quoted_sql, write_csv
 from export.wide import Wide, lines, quote, wide_files, write_lines
-from warehouse.names import file_stems
+from homes.names import file_stems
 
 LEADS = ("training_step", "position", "run_id")
 AUDIT = ("_log_id", "_row_idx", "_drop_reason", "_training_step")

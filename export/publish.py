@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 from export.check import check_files
 from export.run import SUMS
-from warehouse.console import warn
-from warehouse.errors import ExportError
+from homes.console import warn
+from homes.errors import ExportError
 
 T = TypeVar("T")
 

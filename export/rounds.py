@@ -7,7 +7,7 @@ import duckdb
 
 from export.records import candidate_bytes, copy_saved_steps, saved_step_bytes, write_candidates
 from export.tables import write_csv
-from warehouse.names import file_stem
+from homes.names import file_stem
 
 RULE = (
     "Windows, expected counts and thresholds are declared before the candidates exist. A window is complete when "

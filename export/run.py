@@ -12,10 +12,10 @@ import duckdb
 
 from export.card import card
 from export.secrets import refuse_secrets
+from homes.declared import declared_rows
+from homes.errors import ExportError
+from homes.paths import Home
 from warehouse.connect import open_warehouse
-from warehouse.declared import declared_rows
-from warehouse.errors import ExportError
-from warehouse.home import Home
 
 DOMAINS = {
     "curves": "export.curves",
@@ -91,7 +91,7 @@ def export(
                 raise ExportError(f"{home.path}: nothing to export; ingest something, then build again")
             pictures = ""
             if with_figures:
-                from export import figures  # the library that draws takes most of a second to load
+                from export.figures import draw as figures  # the library that draws takes most of a second to load
 
                 pictures = figures.write(warehouse, aside, sections)
             counts = row_counts(warehouse, [path.relative_to(aside).as_posix() for path in aside.rglob("*.csv")])

@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
-from warehouse.errors import ExportError
+from homes.errors import ExportError
 
 RANDOMNESS_BITS = 4.5
 """Shannon entropy a character from which detect-secrets takes base64 text for a key (its default)."""

@@ -7,10 +7,10 @@ from decimal import Decimal
 import duckdb
 
 from export.tables import cell, csv_text
+from homes.console import table
+from homes.errors import QueryError
+from homes.paths import Home
 from warehouse.connect import open_warehouse
-from warehouse.console import table
-from warehouse.errors import QueryError
-from warehouse.home import Home
 
 SHOWN_ROWS = 200
 

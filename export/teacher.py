@@ -6,7 +6,7 @@ import duckdb
 
 from export.records import call_bytes, write_calls
 from export.tables import write_csv
-from warehouse.names import file_stem
+from homes.names import file_stem
 
 
 def write(warehouse: duckdb.DuckDBPyConnection, folder: Path, profile: str) -> str:

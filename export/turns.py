@@ -5,7 +5,7 @@ from pathlib import Path
 import duckdb
 
 from export.tables import escape, markdown_table, shown, write_csv
-from warehouse.names import file_stems, short_digest
+from homes.names import file_stems, short_digest
 
 REASONS = ("rolled_back", "never_trained", "other_lineage", "excluded")
 

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from export.tables import number_sql, quoted_sql
-from warehouse.console import progress
+from homes.console import progress
 
 _SPECIAL = re.compile(r'[",\n\r]')
 

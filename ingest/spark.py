@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 import pyarrow as pa
 
-from ingest.driver import Cluster
-from warehouse.errors import SeamlineError
-from warehouse.home import PROJECT, Home
+from homes.errors import SeamlineError
+from homes.paths import PROJECT, Home
+from ingest.run import Cluster
 from warehouse.spark import check_engine, stop_session
 
 if TYPE_CHECKING:

@@ -3,8 +3,11 @@
 import shutil
 from pathlib import Path
 
-from simulate import checkpoints, curves, rollouts, rounds
-from warehouse.errors import SeamlineError
+from homes.errors import SeamlineError
+from simulate.checkpoints import write as checkpoints
+from simulate.curves import write as curves
+from simulate.rollouts import write as rollouts
+from simulate.rounds import write as rounds
 
 MARK = ".seamline-simulation"
 """A file that lists what a simulation wrote into its folder, so that a new one may replace just that."""

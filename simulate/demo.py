@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from export.run import export
-from ingest.auto import ingest_auto
-from ingest.landing import forget, landed
+from homes.errors import HomeError
+from homes.landing import forget, landed
+from homes.paths import PROJECT, Home
+from ingest.detect import ingest_auto
 from simulate.campaign import simulate
 from warehouse.build import build
-from warehouse.errors import HomeError
-from warehouse.home import PROJECT, Home
 
 
 def demo(home: Home) -> Iterator[str]:

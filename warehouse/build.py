@@ -6,12 +6,12 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
-from ingest.landing import landed
+from homes.console import counting, warn
+from homes.declared import check_declared, declared_rows
+from homes.errors import SeamlineError, UsageError
+from homes.landing import landed
+from homes.paths import PROJECT, Home
 from warehouse.connect import connect
-from warehouse.console import counting, warn
-from warehouse.declared import check_declared, declared_rows
-from warehouse.errors import SeamlineError, UsageError
-from warehouse.home import PROJECT, Home
 from warehouse.parsed import keep_parsed, parsed_file, read_parsed
 from warehouse.spark import check_engine, check_landed, fresh_warehouse, warehouse_folder
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from warehouse.errors import HomeError
-from warehouse.home import PROJECT, Home
+from homes.errors import HomeError
+from homes.paths import PROJECT, Home
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -57,8 +57,8 @@ def _spark_tables(home: Home) -> "DuckDBPyConnection":
     import duckdb
     import pyarrow as pa
 
-    from warehouse.declared import declared_rows
-    from warehouse.schema import declared_tables, landing_tables
+    from homes.declared import declared_rows
+    from homes.schema import declared_tables, landing_tables
     from warehouse.spark import warehouse_folder
 
     marts = sorted(folder for folder in warehouse_folder(home).glob("*") if any(folder.glob("*.parquet")))

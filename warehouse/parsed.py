@@ -12,7 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from warehouse.home import PROJECT
+from homes.paths import PROJECT
 
 if TYPE_CHECKING:
     from dbt.contracts.graph.manifest import Manifest

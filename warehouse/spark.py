@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from warehouse.errors import HomeError, SeamlineError
-from warehouse.home import PROJECT, Home
-from warehouse.schema import landing_tables
+from homes.errors import HomeError, SeamlineError
+from homes.paths import PROJECT, Home
+from homes.schema import landing_tables
 
 OLDEST_SPARK = (4, 1)
 

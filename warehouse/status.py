@@ -4,10 +4,10 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
+from homes.console import table
+from homes.errors import HomeError
+from homes.paths import Home
 from warehouse.connect import connect
-from warehouse.console import table
-from warehouse.errors import HomeError
-from warehouse.home import Home
 
 SHOWN_RECORDS = 20
 Row = dict[str, object]

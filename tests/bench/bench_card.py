@@ -18,9 +18,9 @@ import duckdb
 import numpy as np
 import pandas as pd
 
-from simulate.curves import write
+from simulate.curves.write import write
 from tests.bench.measure import Measured, measure
-from tests.curves_truth import declare, differences
+from tests.python.support.curves_truth import declare, differences
 
 ROOT = Path(__file__).resolve().parents[2]
 EMPTY_PROJECT = """

@@ -11,14 +11,15 @@ import numpy as np
 import pyarrow as pa
 import simdjson
 
-from ingest.landing import Source, land
-from ingest.lines import read_lines
-from ingest.rollouts import ingest_rollouts
-from simulate.rollouts import write_bench
+from homes.landing import Source, land
+from homes.lock import open_home
+from homes.paths import Home
+from homes.schema import landing_tables
+from ingest.formats.lines import read_lines
+from ingest.open_instruct.shards import ingest_rollouts
+from simulate.rollouts.write import write_bench
 from tests.bench.measure import measure
 from warehouse.build import build
-from warehouse.home import Home, open_home
-from warehouse.schema import landing_tables
 
 ROLLOUTS = int(os.environ.get("BENCH_ROLLOUTS", 2_000))
 """In the shard that is read one core at a time: a gigabyte."""

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import psutil
 
-from simulate.round_plan import RUN, Shape
-from simulate.rounds import write_shape
+from simulate.rounds.plan import RUN, Shape
+from simulate.rounds.write import write_shape
 
 ROUNDS = 30
 ROOT = Path(__file__).resolve().parents[2]

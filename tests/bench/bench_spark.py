@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 import duckdb
 
-from simulate.curves import write
+from simulate.curves.write import write
 from tests.bench.bench_card import ROOT, Ran, seamline
 from tests.bench.bench_rollouts import write_evidence
-from tests.curves_truth import declare
+from tests.python.support.curves_truth import declare
 from tests.spark.cluster import standalone_cluster
 
 ARMS = int(os.environ.get("BENCH_SPARK_ARMS", 50))

@@ -10,11 +10,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from wandb.proto import wandb_internal_pb2 as pb
 
-from ingest.wandb import ingest_wandb
-from ingest.wandb_framing import Found, records
-from simulate.wandb_writer import LogWriter
+from homes.lock import init
+from homes.paths import Home
+from ingest.formats.framing import Found, records
+from ingest.wandb.source import ingest_wandb
+from simulate.curves.wandb_writer import LogWriter
 from tests.bench.measure import measure
-from warehouse.home import Home, init
 
 ROWS, METRICS = 20_000, 150
 

@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from warehouse.names import file_stems
+from homes.names import file_stems
 
 POSITION_KEYS = ["global_step", "train/global_step", "training/global_step", "training_step", "_step"]
 SEAM_RATIO = 0.10

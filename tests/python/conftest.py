@@ -1,35 +1,10 @@
-"""Fixtures: a fresh home, the command line as a user runs it, a query of what dbt built."""
+"""Fixtures: a fresh home, a demo's home, the models of turns compiled once."""
 
-import os
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
-import duckdb
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-DATA = ROOT / "tests" / "data"
-
-
-def seamline(*arguments: object, home: Path | None = None, check: bool = True) -> subprocess.CompletedProcess:
-    """Run the command line in a process of its own; the result has stdout, stderr and returncode."""
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    if home:
-        environment["SEAMLINE_HOME"] = str(home)
-    done = subprocess.run(
-        [sys.executable, "-m", "seamline", *map(str, arguments)], env=environment, capture_output=True, text=True
-    )
-    if check and done.returncode:
-        raise AssertionError(f"seamline {arguments} exited {done.returncode}\n{done.stdout}\n{done.stderr}")
-    return done
-
-
-def query(home: Path, sql: str) -> list[tuple]:
-    """Rows of a query over the home's warehouse."""
-    with duckdb.connect(str(home / "warehouse.duckdb"), read_only=True) as warehouse:
-        return warehouse.execute(sql).fetchall()
+from tests.python.support.command import BROWSER, seamline
 
 
 @pytest.fixture
@@ -44,9 +19,6 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     done = seamline("demo", home=home)
     assert done.stdout.splitlines()[-1].startswith(f"look at {home / 'exports' / 'INDEX.md'}")
     return home
-
-
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -64,7 +36,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 @pytest.fixture(scope="session")
 def turn_models(tmp_path_factory: pytest.TempPathFactory):
     """The models from landed rollouts to turns, compiled once for every test of them."""
-    from tests.python.models import Models
+    from tests.python.support.models import Models
 
     marts = ["arm_turns", "turn_findings", "malformed_tool_calls", "turn_reconciliation", "runs"]
     return Models(tmp_path_factory.mktemp("turns"), marts)

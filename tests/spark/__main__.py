@@ -14,10 +14,10 @@ from pathlib import Path
 
 import duckdb
 
-from tests.python.parity import differences, landed_files
+from homes.errors import SeamlineError
+from homes.paths import PROJECT, Home
+from tests.python.support.parity import differences, landed_files
 from tests.spark.cluster import kill_session, standalone_cluster
-from warehouse.errors import SeamlineError
-from warehouse.home import PROJECT, Home
 from warehouse.spark import check_engine, warehouse_folder
 
 SHARDS_WRITTEN = 8

@@ -15,7 +15,7 @@ from urllib.request import ProxyHandler, build_opener
 
 import psutil
 
-from warehouse.errors import SeamlineError
+from homes.errors import SeamlineError
 
 STARTUP_SECONDS = 90
 

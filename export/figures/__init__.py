@@ -1,0 +1,1 @@
+"""The figures of an export and of the report, drawn from the marts."""

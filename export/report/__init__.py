@@ -1,0 +1,1 @@
+"""The whole campaign on one HTML page that fetches nothing."""

@@ -1,0 +1,1 @@
+"""Checkpoints: sweeps on disk, bare folders, published manifests, the Hub."""

@@ -1,0 +1,1 @@
+"""What readers of several producers share: lines, JSON, times, framing. No producer is named here."""

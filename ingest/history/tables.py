@@ -1,0 +1,111 @@
+"""Rows of the `wandb_*` landing tables, whichever way they were read."""
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ingest.history.values import Columns, plain_numpy
+
+LATEST_SECONDS = 253402300800.0  # year 10000
+Rows = tuple[str, pa.RecordBatch]
+
+
+@dataclass
+class LogFacts:
+    """The row of a log in `wandb_logs`; see the table's columns."""
+
+    run_id: str | None = None
+    source_kind: str = "log"
+    display_name: str | None = None
+    entity: str | None = None
+    project: str | None = None
+    run_group: str | None = None
+    job_type: str | None = None
+    arm_in_path: str | None = None
+    started_at: datetime | None = None
+    sdk_version: str | None = None
+    state: str | None = None
+    has_exit_record: bool | None = None
+    exit_code: int | None = None
+    record_count: int = 0
+    history_row_count: int = 0
+    lost_tail_bytes: int | None = 0
+
+    def batch(self) -> Rows:
+        """The row, for a reader to yield."""
+        return "wandb_logs", pa.RecordBatch.from_pylist([asdict(self)])
+
+
+def history_tables(found: Columns, numbers: pa.Array, first_row: int) -> Iterator[Rows]:
+    """`wandb_rows` and `wandb_history` of some rows with their own `numbers`; ordinals count from `first_row`."""
+    count = len(numbers)
+    rows = {
+        "row_idx": pa.array(np.arange(first_row, first_row + count)),
+        "record_number": numbers,
+        "step": whole_numbers(found.first_of("_step", count)[0]),
+        "logged_at": times(*found.first_of("_timestamp", count)),
+        "runtime_seconds": found.first_of("_runtime", count)[0],
+    }
+    items = {
+        "row_idx": pa.array(found.rows + first_row),
+        "metric": found.metric,
+        "key_path": found.key_path,
+        "value": found.value,
+        "value_text": found.value_text,
+    }
+    yield "wandb_rows", pa.RecordBatch.from_pydict(rows)
+    yield "wandb_history", pa.RecordBatch.from_pydict(items)
+
+
+def system_table(found: Columns, numbers: pa.Array, logged_at: pa.Array, first_sample: int) -> Rows:
+    """`wandb_system_metrics` of some samples with their own `numbers` and times."""
+    at = pa.array(found.rows)
+    names = pc.replace_substring_regex(found.metric.dictionary, r"^system\.", "")
+    items = {
+        "sample_idx": pa.array(found.rows + first_sample),
+        "record_number": numbers.take(at),
+        "logged_at": logged_at.take(at),
+        "metric": pa.DictionaryArray.from_arrays(found.metric.indices, names),
+        "value": found.value,
+        "value_text": found.value_text,
+    }
+    return "wandb_system_metrics", pa.RecordBatch.from_pydict(items)
+
+
+def whole_numbers(values: pa.Array) -> pa.Array:
+    """Doubles as bigint; null for what is no whole number."""
+    numbers = plain_numpy(values)
+    with np.errstate(invalid="ignore"):
+        is_whole = (np.abs(numbers) < 2**53) & (np.floor(numbers) == numbers)
+    return pa.array(np.where(is_whole, numbers, 0).astype(np.int64), mask=~is_whole)
+
+
+def times(seconds: pa.Array, texts: pa.Array) -> pa.Array:
+    """Epoch seconds, or JSON texts of ISO 8601 times, as UTC timestamps; null for what is no time before year 10000."""
+    numbers = plain_numpy(seconds)
+    if texts.null_count < len(texts):
+        read = [iso_seconds(text) if text else None for text in texts.to_pylist()]
+        numbers = np.where(np.isnan(numbers), np.array(read, dtype=float), numbers)
+    with np.errstate(invalid="ignore"):
+        is_time = np.abs(numbers) < LATEST_SECONDS
+    micros = np.rint(np.where(is_time, numbers, 0) * 1e6).astype(np.int64)
+    return pa.array(micros, mask=~is_time).cast(pa.timestamp("us"))
+
+
+def iso_seconds(text: str) -> float | None:
+    """Epoch seconds of an ISO 8601 time (in quotes or not; UTC where it names no zone); None for what is none."""
+    try:
+        read = datetime.fromisoformat(text.strip('"'))
+    except ValueError:
+        return None
+    return (read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp()
+
+
+def iso_time(text: str | None) -> datetime | None:
+    """The moment, UTC, of an ISO 8601 time; None for what is none."""
+    seconds = iso_seconds(text) if text else None
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None)

@@ -1,0 +1,1 @@
+"""open-instruct: rollout shards with their metadata."""

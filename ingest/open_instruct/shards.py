@@ -1,0 +1,273 @@
+"""`seamline ingest rollouts`: open-instruct shards -> counts, runs of zero logprobs and special tokens, no decision."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from homes.declared import declared_rows
+from homes.errors import SourceError
+from homes.landing import Source, landed, quarantine
+from homes.names import short_digest
+from homes.paths import Home
+from homes.schema import landing_tables
+from ingest.formats.lines import DamagedFile, Line, LinesDigest, content_digest, read_lines
+from ingest.open_instruct.record import SCALARS, Evidence, RecordReader, Unreadable
+from ingest.run import READER_VERSION, Cluster, Outcome, expand, file_source, ingest, source_name
+
+KIND = "rollouts"
+SHARD = re.compile(r"(?P<run_name>.+)_rollouts_(?P<shard>\d+)\.jsonl(\.gz|\.zst)?")
+METADATA = re.compile(r"(?P<run_name>.+)_metadata\.jsonl(\.gz|\.zst)?")
+TOKEN_COLUMNS = ("tool_call_open_id", "tool_call_close_id", "end_of_turn_id")
+BATCH_RECORDS = 4096
+BATCH_TOKENS = 1 << 18
+"""Kept tokens are written this many at a time: 4 MB of ids and logprobs."""
+UNREAD = "unread"
+
+
+def is_rollout_file(path: Path) -> bool:
+    """Whether the name is that of a shard or of a run's metadata."""
+    return bool(SHARD.fullmatch(path.name) or METADATA.fullmatch(path.name))
+
+
+def ingest_rollouts(
+    home: Home,
+    paths: Iterable[str],
+    keep_tokens: bool = False,
+    workers: int | None = None,
+    cluster: Cluster | None = None,
+) -> Outcome:
+    """Land every shard and metadata file below `paths`, shards in parallel over the cores, or over a cluster's.
+
+    A shard is read again when its content or the ids in declared/tokenizers.csv changed, and when tokens are to be kept
+    that were not; a shard landed with its tokens keeps them.
+    """
+    looked_for = "<run name>_rollouts_<number>.jsonl and <run name>_metadata.jsonl, plain, .gz or .zst"
+    files = expand(paths, looked_for, is_rollout_file)
+    ids = special_ids(home)
+    known = {s.path: s for s in landed(home).values() if s.kind == KIND}
+    identify = partial(_identify, known=known, ids=ids, keep_tokens=keep_tokens)
+    return ingest(home, KIND, files, identify, partial(_read, ids=ids), workers, cluster)
+
+
+def special_ids(home: Home) -> list[int]:
+    """Every token id in declared/tokenizers.csv, ascending."""
+    return sorted({row[c] for row in declared_rows(home, "tokenizers") for c in TOKEN_COLUMNS if row[c] is not None})
+
+
+def _settings(ids: list[int], keep_tokens: bool) -> str:
+    return short_digest(json.dumps([READER_VERSION, ids])) + ("-tokens" if keep_tokens else "")
+
+
+def _identify(path: Path, known: dict[str, Source], ids: list[int], keep_tokens: bool) -> Source:
+    """The source. A shard is read only once: its digest comes from the reader, unless it may be one that has landed."""
+    if METADATA.fullmatch(path.name):
+        return file_source(KIND, path)
+    if not SHARD.fullmatch(path.name):
+        raise SourceError(f"{path}: its name does not tell run and shard; name it <run name>_rollouts_<number>.jsonl")
+    path = path.resolve()
+    digest = f"{UNREAD} {_settings(ids, keep_tokens)}"
+    source = Source(KIND, source_name(KIND, path), str(path), digest, path.stat().st_size)
+    before = known.get(source.path)
+    accepted = [_settings(ids, True)] if keep_tokens else [_settings(ids, False), _settings(ids, True)]
+    if before and before.size_bytes == source.size_bytes:
+        content, _, settings = before.digest.partition(" ")
+        if settings in accepted and content_digest(path) == content:
+            return before
+    return source
+
+
+def _read(source: Source, ids: list[int]) -> Iterator[tuple[str, pa.RecordBatch]]:
+    path = Path(source.path)
+    match = SHARD.fullmatch(path.name)
+    if match:
+        return _read_shard(path, match["run_name"], int(match["shard"]), ids, source.digest.partition(" ")[2])
+    return _read_metadata(path, METADATA.fullmatch(path.name)["run_name"])
+
+
+def _read_metadata(path: Path, run_name: str) -> Iterator[tuple[str, pa.RecordBatch]]:
+    rows = []
+    try:
+        for line in read_lines(path):
+            text = bytes(line.view())
+            if not text.strip() and not line.is_too_long:
+                continue
+            try:
+                fields = json.loads(text)
+            except (ValueError, RecursionError):
+                fields = None
+            if not isinstance(fields, dict):
+                yield quarantine(f"line {line.number}", "not a JSON object")
+                continue
+            texts = {k: v if isinstance(v, str) else None for k, v in fields.items()}
+            rows.append(
+                {
+                    "line_number": line.number,
+                    "run_name": texts.get("run_name") or run_name,
+                    "git_commit": texts.get("git_commit"),
+                    "model_name": texts.get("model_name"),
+                    "started_at": _time(fields.get("timestamp")),
+                }
+            )
+    except DamagedFile as damage:
+        yield quarantine(f"line {len(rows) + 1}", str(damage))
+    schema = _schema("rollout_runs")
+    yield "rollout_runs", pa.RecordBatch.from_pylist(rows, schema=schema)
+
+
+def _time(value: object) -> datetime | None:
+    """A time as ISO text (UTC where it names no zone) or in epoch seconds; None for anything else."""
+    try:
+        if isinstance(value, str):
+            time = datetime.fromisoformat(value)
+        elif type(value) in (int, float):
+            time = datetime.fromtimestamp(value, UTC)
+        else:
+            return None
+        return time.astimezone(UTC).replace(tzinfo=None) if time.tzinfo else time
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def _read_shard(
+    path: Path, run_name: str, shard: int, ids: list[int], settings: str
+) -> Iterator[tuple[str, pa.RecordBatch]]:
+    """The shard's evidence; returns its digest."""
+    reader = RecordReader(ids, keep_tokens=settings.endswith("-tokens"))
+    digest = LinesDigest()
+    records = _Records(run_name)
+    tokens = _Tokens()
+    number = line_count = record_count = tolerated = unreadable = 0
+    try:
+        for line in read_lines(path):
+            digest.add(line)
+            number = line.number
+            try:
+                found = _read_line(reader, line)
+            except Unreadable as problem:
+                unreadable += 1
+                line_count += 1
+                yield quarantine(f"line {number}", str(problem))
+                continue
+            if found is None:
+                continue
+            line_count += 1
+            record_count += 1
+            tolerated += found.was_tolerated
+            records.add(line, found)
+            if len(records) == BATCH_RECORDS:
+                yield "rollout_records", records.batch()
+            if found.kept:
+                tokens.add(number, found.kept)
+                found.kept = None  # the evidence waits for its batch, its tokens must not
+                if tokens.count >= BATCH_TOKENS:
+                    yield "rollout_tokens", tokens.batch()
+    except DamagedFile as damage:
+        digest.end(damage)
+        unreadable += 1
+        line_count += 1
+        yield quarantine(f"line {number + 1}", str(damage))
+    yield "rollout_records", records.batch()
+    yield "rollout_tokens", tokens.batch()
+    row = {
+        "run_name": run_name,
+        "shard_number": shard,
+        "line_count": line_count,
+        "record_count": record_count,
+        "unreadable_line_count": unreadable,
+        "tolerated_line_count": tolerated,
+        "special_token_ids": ids,
+    }
+    yield "rollout_files", pa.RecordBatch.from_pylist([row], schema=_schema("rollout_files"))
+    return f"{digest.text()} {settings}"
+
+
+def _read_line(reader: RecordReader, line: Line) -> Evidence | None:
+    """None for a blank line."""
+    if line.is_too_long:
+        raise Unreadable("longer than 8 MiB: too long to be parsed in bounded memory")
+    if line.end - line.start < 3 and not line.view().tobytes().strip():
+        return None
+    return reader.read(line)
+
+
+def _schema(table: str) -> pa.Schema:
+    fields = landing_tables()[table].schema
+    return pa.schema([f for f in fields if f.name != "source_name"])
+
+
+class _Records:
+    """Rows of rollout_records, gathered column by column."""
+
+    def __init__(self, run_name: str) -> None:
+        self._run_name = run_name
+        self._clear()
+
+    def _clear(self) -> None:
+        self._scalars: list[tuple] = []
+        self._lists: list[Evidence] = []
+
+    def __len__(self) -> int:
+        return len(self._scalars)
+
+    def add(self, line: Line, found: Evidence) -> None:
+        counts = (found.prompt_tokens, found.response_tokens, found.logprob_count, found.nan_logprob_count)
+        self._scalars.append((line.number, line.digest().hex(), *counts, *found.scalars))
+        self._lists.append(found)
+
+    def batch(self) -> pa.RecordBatch:
+        """The rows gathered since the last call."""
+        names = ("line_number", "record_digest", "prompt_tokens", "response_tokens")
+        names += ("logprob_count", "nan_logprob_count", *SCALARS)
+        columns = dict(zip(names, zip(*self._scalars, strict=True), strict=True)) if self._scalars else {}
+        schema = _schema("rollout_records")
+        arrays = []
+        for field in schema:
+            if field.name == "run_name":
+                arrays.append(pa.repeat(pa.scalar(self._run_name), len(self)))
+            elif pa.types.is_list(field.type):
+                arrays.append(_lists([getattr(found, field.name) for found in self._lists], field.type))
+            else:
+                arrays.append(pa.array(columns.get(field.name, ()), type=field.type))
+        self._clear()
+        return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+class _Tokens:
+    """Rows of rollout_tokens."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._rows: list[tuple] = []
+
+    def add(self, line_number: int, kept: tuple) -> None:
+        self._rows.append((line_number, *kept))
+        self.count += len(kept[1])
+
+    def batch(self) -> pa.RecordBatch:
+        """The rows gathered since the last call."""
+        schema = _schema("rollout_tokens")
+        columns = list(zip(*self._rows, strict=True)) or [()] * len(schema)
+        self._rows, self.count = [], 0
+        arrays = [
+            _lists(column, field.type) if pa.types.is_list(field.type) else pa.array(column, type=field.type)
+            for column, field in zip(columns, schema, strict=True)
+        ]
+        return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _lists(parts: Sequence[np.ndarray | list | None], type_: pa.ListType) -> pa.ListArray:
+    """One list a row; None is a null list."""
+    offsets = np.concatenate([[0], np.cumsum([0 if p is None else len(p) for p in parts])]).astype(np.int32)
+    known = [p for p in parts if p is not None]
+    if all(isinstance(p, np.ndarray) for p in known):  # one cast for all rows: casts are slow to start
+        values = pa.array(np.concatenate([np.array([], dtype=np.int64), *known])).cast(type_.value_type)
+    else:
+        values = pa.concat_arrays([pa.array(p, type=type_.value_type) for p in known])
+    is_null = pa.array([p is None for p in parts], type=pa.bool_())
+    return pa.ListArray.from_arrays(pa.array(offsets), values, mask=is_null)

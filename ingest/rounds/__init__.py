@@ -1,0 +1,1 @@
+"""Campaigns in rounds: trees of candidates, and what else such a run leaves."""

@@ -1,0 +1,142 @@
+"""Readers of folders landed as one source each: a saved step (`checkpoints/global_step_<N>/`), a W&B export."""
+
+import csv
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from homes.landing import Batches, Source, quarantine
+from homes.names import file_stem, short_digest
+from ingest.formats.jsonl import CONVERT, Observed, Rows, kind_of, objects
+from ingest.run import READER_VERSION, file_digest
+
+_STEP = re.compile(r"global_step_(\d+)$")
+_ADAPTER = re.compile(r"adapter_(model|config).*\.(safetensors|bin|json)$")
+_TRACKER_FILES = ("run.json", "system_metrics.json", "system_metrics.jsonl", "system_metrics.csv")
+
+
+def is_saved_step_file(path: Path) -> bool:
+    """Whether a file lies in a `checkpoints/global_step_<N>/`."""
+    return any(_STEP.match(p.name) and p.parent.name == "checkpoints" for p in path.parents)
+
+
+def is_tracker_file(path: Path) -> bool:
+    """Whether a file is a W&B export's run.json or its system metrics."""
+    return path.name in _TRACKER_FILES and path.parent.parent.name == "wandb_export"
+
+
+def folder_source(kind: str, folder: Path) -> Source:
+    """The source that is one folder. Adapters and exports count by content, other files by path and size."""
+    folder = folder.resolve()
+    digest, size = hashlib.sha256(READER_VERSION.encode()), 0
+    for file in _files(folder):
+        is_read = bool(_ADAPTER.match(file.name)) or is_tracker_file(file)
+        content = file_digest(file) if is_read else ""
+        digest.update(f"{file.relative_to(folder).as_posix()}\0{file.stat().st_size}\0{content}\n".encode())
+        size += file.stat().st_size
+    name = f"{file_stem(folder.name)}-{short_digest(f'{kind}:{folder}')}"
+    return Source(kind, name, str(folder), digest.hexdigest(), size)
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(p for p in folder.rglob("*") if p.is_file())
+
+
+def read_saved_step(folder: Path) -> Batches:
+    """The files of one saved step; of an adapter's files the SHA-256, of its configuration rank and alpha."""
+    rows = Rows("rounds_saved_step_files")
+    for file in _files(folder):
+        row = {
+            "run_in_path": folder.parent.parent.name,
+            "step": int(_STEP.match(folder.name)[1]),
+            "path": file.relative_to(folder).as_posix(),
+            "size_bytes": file.stat().st_size,
+            "sha256": None,
+            "content_json": None,
+            "lora_rank": None,
+            "lora_alpha": None,
+        }
+        if _ADAPTER.match(file.name):
+            with open(file, "rb") as handle:
+                row["sha256"] = hashlib.file_digest(handle, "sha256").hexdigest()
+        if file.name == "adapter_config.json":
+            try:
+                config = json.loads(file.read_bytes())
+                row["content_json"] = json.dumps(config, separators=(",", ":"))
+            except (ValueError, RecursionError) as error:
+                yield quarantine("byte 0", f"{row['path']}: not JSON ({error})")
+                config = {}
+            if isinstance(config, dict):
+                row["lora_rank"] = CONVERT["integer"](config.get("r"))
+                row["lora_alpha"] = CONVERT["number"](config.get("lora_alpha"))
+        rows.add(row)
+    yield from rows.rest()
+
+
+def read_tracker_export(folder: Path) -> Batches:
+    """run.json's scalars, and how many system records were returned with which columns."""
+    exports, fields = Rows("rounds_tracker_exports"), Rows("rounds_tracker_fields")
+    run, run_file = {}, folder / "run.json"
+    if run_file.exists():
+        try:
+            run = json.loads(run_file.read_bytes())
+        except (ValueError, RecursionError) as error:
+            yield quarantine("byte 0", f"run.json: not JSON ({error})")
+    run = run if isinstance(run, dict) else {}
+    for field, value in sorted(_scalars(run)):
+        text = json.dumps(value)
+        fields.add({"field": field, "value": CONVERT["number"](value), "value_text": text})
+    seen, count = Observed("wandb_system"), None
+    for record in _system_records(folder):
+        count = count or 0
+        if isinstance(record, dict):
+            seen.see(record)
+            count += 1
+        elif record:
+            yield quarantine("byte 0", f"system metrics: {record}")
+    named = next((run[key] for key in ("id", "run_id") if isinstance(run.get(key), str)), None)
+    exports.add(
+        {
+            "export_name": folder.name,
+            "run_in_path": folder.parent.parent.name,
+            "run_id": named,
+            "system_row_count": count,
+        }
+    )
+    yield from exports.rest()
+    yield from fields.rest()
+    yield from seen.rest()
+
+
+def _scalars(value: object, path: str = "") -> Iterator[tuple[str, object]]:
+    if isinstance(value, dict):
+        for key, member in value.items():
+            yield from _scalars(member, f"{path}.{key}" if path else key)
+    elif kind_of(value) != "array":
+        yield path, value
+
+
+def _system_records(folder: Path) -> Iterator[dict | str]:
+    """Each returned system record; first an empty text where there is a file, and a reason where it can't be read."""
+    for name in _TRACKER_FILES[1:]:
+        file = folder / name
+        if not file.exists():
+            continue
+        yield ""
+        if name.endswith(".jsonl"):
+            yield from (fields for _, fields in objects(file))
+        elif name.endswith(".csv"):
+            with open(file, newline="", encoding="utf-8-sig", errors="replace") as handle:
+                for row in csv.DictReader(handle):
+                    yield {key: value for key, value in row.items() if value}
+        else:
+            try:
+                records = json.loads(file.read_bytes())
+            except (ValueError, RecursionError) as error:
+                yield f"not JSON ({error})"
+                return
+            is_list = isinstance(records, list)
+            yield from (records if is_list else ["not a JSON list of records"])
+        return

@@ -1,0 +1,224 @@
+"""Reader of what a run in rounds leaves: candidates, held-out attempts, scheduler events, saved steps, W&B exports."""
+
+import json
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+from homes.landing import Batches, Source
+from homes.paths import Home
+from ingest.formats.jsonl import Fields, Observed, Rows, members, objects, rest_json, take, unreadable
+from ingest.rounds.run_folders import (
+    folder_source,
+    is_saved_step_file,
+    is_tracker_file,
+    read_saved_step,
+    read_tracker_export,
+)
+from ingest.run import Outcome, expand, file_source, ingest
+
+KIND = "rounds"
+TOKEN_ARRAYS = ("response_logprobs", "response_token_ids", "prompt_ids", "response_ids", "input_ids")
+"""Numeric arrays, one number a token. Not landed unless asked for; their presence is in observed_fields."""
+
+_ROUND = re.compile(r"round_(\d+)(?:\.attempt(\d+))?$")
+_EVALUATION = re.compile(r"eval_(.+)\.json$")
+_TIMES = ("created_at", "generated_at", "recorded_at", "timestamp", "exec_started_at")
+
+CANDIDATE = (
+    ("run_id", "run_id", "text"),
+    ("step", "step", "integer"),
+    ("round", "round", "integer"),
+    ("global_step", "global_step", "integer"),
+    ("task", "task", "text"),
+    ("chain", "chain", "text"),
+    ("unit", "unit", "text"),
+    ("group_id", "group_id", "text"),
+    ("sibling_index", "sibling_index", "integer"),
+    ("is_behavior", "is_behavior", "boolean"),
+    ("behavior_index", "behavior_index", "integer"),
+    ("behavior_action", "behavior_action", "text"),
+    ("prompt_sha256", "prompt_sha256", "text"),
+    ("code_sha256", "code_sha256", "text"),
+    ("response_text", "response_text", "text"),
+    ("is_valid", "valid", "boolean"),
+    ("result_json", "result", "json"),
+    ("parent_result_json", "parent_result", "json"),
+    ("anchor_result_json", "anchor_result_before", "json"),
+    ("is_better_than_anchor", "better_than_anchor_before", "boolean"),
+    ("debug_streak", "debug_streak", "integer"),
+    ("ropd_q", "ropd_q", "number"),
+    ("group_mean_q", "group_mean_q", "number"),
+    ("reward", "reward", "number"),
+    ("reward_rule", "reward_rule", "text"),
+    ("penalty_json", "penalty", "json"),
+    ("grpo_reward_mean", "grpo_reward_mean", "number"),
+    ("advantage", "advantage", "number"),
+    ("teacher_calls", "teacher_calls", "integer"),
+    ("cost_usd", "cost_usd", "number"),
+)
+ATTEMPT = (
+    ("run_id", "run_id", "text"),
+    ("policy", "policy", "text"),
+    ("task", "task", "text"),
+    ("chain", "chain", "text"),
+    ("attempt", "attempt", "integer"),
+    ("is_valid", "valid", "boolean"),
+    ("score", "score", "number"),
+    ("outcome", "outcome", "text"),
+)
+EVENT = (
+    ("run_id", "run_id", "text"),
+    ("occurred_at", "time", "time"),
+    ("capacity_before", "capacity_before", "number"),
+    ("capacity_after", "capacity_after", "number"),
+    ("active_jobs", "active_jobs", "number"),
+    ("waiting", "waiting", "number"),
+    ("mem_frac_max", "mem_frac_max", "number"),
+    ("load1", "load1", "number"),
+    ("reason", "reason", "text"),
+)
+RESULT = (("outcome", "outcome", "text"), ("score", "score", "number"))
+
+
+def ingest_rounds(home: Home, paths: list[str], has_token_arrays: bool = False) -> Outcome:
+    """Land the rounds, evaluations, scheduler events, saved steps and W&B exports found in `paths`."""
+    files = expand(paths, "round_<N>/siblings.jsonl, eval_*.json, scheduler*.jsonl, saved steps", matches)
+    sources = dict.fromkeys(_unit(file) for file in files)
+    return ingest(home, KIND, sources, partial(identify, has_token_arrays), partial(read, has_token_arrays))
+
+
+def matches(path: Path) -> bool:
+    """Whether a file found in a tree belongs to this reader."""
+    if path.name == "siblings.jsonl":
+        return True
+    is_named = bool(_EVALUATION.match(path.name)) or (path.name.startswith("scheduler") and path.suffix == ".jsonl")
+    return is_named or is_saved_step_file(path) or is_tracker_file(path)
+
+
+def _unit(file: Path) -> Path:
+    """What is landed as one source: the folder of a saved step or of a W&B export, else the file."""
+    if is_saved_step_file(file):
+        return next(p for p in file.parents if p.parent.name == "checkpoints")
+    return file.parent if is_tracker_file(file) else file
+
+
+def identify(has_token_arrays: bool, path: Path) -> Source:
+    """The source of a file or folder; asking for token arrays makes another content of it."""
+    note = "token arrays" if has_token_arrays and path.name == "siblings.jsonl" else ""
+    return folder_source(KIND, path) if path.is_dir() else file_source(KIND, path, note)
+
+
+def read(has_token_arrays: bool, source: Source) -> Batches:
+    """Rows of one source, by what its name says it is; a file of another name is read as candidates."""
+    path = Path(source.path)
+    if path.is_dir():
+        return read_saved_step(path) if path.parent.name == "checkpoints" else read_tracker_export(path)
+    if _EVALUATION.match(path.name):
+        return _read_evaluation(path)
+    if path.name.startswith("scheduler"):
+        return _read_scheduler(path)
+    return _read_candidates(path, has_token_arrays)
+
+
+def _read_candidates(path: Path, has_token_arrays: bool) -> Batches:
+    found = _ROUND.match(path.parent.name)
+    row = {
+        "run_in_path": path.parent.parent.name if found else None,
+        "round_in_path": int(found[1]) if found else None,
+        "attempt_in_path": int(found[2]) if found and found[2] else None,
+        "modified_at": datetime.fromtimestamp(path.stat().st_mtime, UTC).replace(tzinfo=None),
+    }
+    file = Rows("rounds_files")
+    file.add(row)
+    yield from file.rest()
+    seen = Observed("candidates")
+    candidates, costs = Rows("rounds_candidates"), Rows("rounds_candidate_costs")
+    for number, fields in objects(path):
+        problem = fields if isinstance(fields, str) else _nameless(fields)
+        if problem:
+            yield unreadable(number, problem)
+            continue
+        seen.see(fields)
+        for key in [k for k in fields if k == "result" or "policy" in k]:
+            seen.see(members(fields[key]), f"{key}.")
+        for cost in _costs(fields, number):
+            costs.add(cost)
+        candidates.add(_candidate(fields, number, has_token_arrays))
+        yield from candidates.full()
+        yield from costs.full()
+    yield from candidates.rest()
+    yield from costs.rest()
+    yield from seen.rest()
+
+
+def _nameless(fields: Fields) -> str | None:
+    """Why a candidate can't be told from another; null where it can."""
+    for key in ("group_id", "sibling_index"):
+        value = fields.get(key)
+        if not isinstance(value, (str, int)) or isinstance(value, bool) or value == "":
+            return f"a candidate without {key}"
+    return None
+
+
+def _candidate(fields: Fields, number: int, has_token_arrays: bool) -> Fields:
+    result, parent = members(fields.get("result")), members(fields.get("parent_result"))
+    recorded = (take(dict(fields), (("at", key, "time"),))["at"] for key in _TIMES)
+    row = {"line_number": number, "recorded_at": next((at for at in recorded if at), None)}
+    row |= take(fields, CANDIDATE) | take(result, RESULT)
+    row |= {f"parent_{name}": value for name, value in take(parent, RESULT).items()}
+    if not has_token_arrays:
+        for key in TOKEN_ARRAYS:
+            fields.pop(key, None)
+    row["other_json"] = rest_json(fields)
+    return row
+
+
+def _costs(fields: Fields, number: int) -> Iterator[Fields]:
+    for role, cost in members(fields.get("cost_by_role")).items():
+        yield {"line_number": number, "role": role} | take({"cost": cost}, (("cost_usd", "cost", "number"),))
+
+
+def _read_evaluation(path: Path) -> Batches:
+    try:
+        entries = json.loads(path.read_bytes())
+    except (ValueError, RecursionError) as error:
+        yield unreadable(getattr(error, "lineno", 1), f"not JSON ({error})")
+        return
+    if not isinstance(entries, list):
+        yield unreadable(1, "not a JSON list of attempts")
+        return
+    policy = _EVALUATION.match(path.name)[1]
+    rows, seen = Rows("rounds_evaluation_attempts"), Observed("evaluation_attempts")
+    for number, entry in enumerate(entries, 1):
+        if not isinstance(entry, dict):
+            yield unreadable(1, f"entry {number} of the list is not a JSON object")
+            continue
+        seen.see(entry)
+        row = {"entry_number": number, "run_in_path": _run_of(path)} | take(entry, ATTEMPT)
+        row["policy"] = row["policy"] or policy
+        rows.add(row | {"other_json": rest_json(entry)})
+    yield from rows.rest()
+    yield from seen.rest()
+
+
+def _read_scheduler(path: Path) -> Batches:
+    rows, seen = Rows("rounds_scheduler_events"), Observed("scheduler_events")
+    for number, fields in objects(path):
+        if isinstance(fields, str):
+            yield unreadable(number, fields)
+            continue
+        seen.see(fields)
+        row = {"line_number": number, "run_in_path": _run_of(path)} | take(fields, EVENT)
+        rows.add(row | {"other_json": rest_json(fields)})
+        yield from rows.full()
+    yield from rows.rest()
+    yield from seen.rest()
+
+
+def _run_of(path: Path) -> str:
+    """The folder a file belongs to: its own, or the one around `logs/`, `stages/` or `eval/`."""
+    folder = path.resolve().parent
+    return folder.parent.name if folder.name in ("logs", "stages", "eval") else folder.name

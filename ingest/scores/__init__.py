@@ -1,0 +1,1 @@
+"""Evaluation scores, one row per model, suite and metric."""

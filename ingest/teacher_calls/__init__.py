@@ -1,0 +1,1 @@
+"""Logs of calls to a teacher or judge model, and the run's own ledger."""

@@ -1,0 +1,147 @@
+"""Reader of LLM API call logs (OpenAI Responses and chat completions) and of the run's own ledger of spend."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from homes.errors import SourceError
+from homes.landing import Batches, Source
+from homes.paths import Home
+from ingest.formats.jsonl import ARRAYS, OBJECTS, Fields, Observed, Rows, members, objects, rest_json, take, unreadable
+from ingest.run import Outcome, expand, file_source, ingest
+
+KIND = "teacher-calls"
+FOLDER = "teacher_calls"
+LEDGER = "teacher_spend.jsonl"
+
+OWN = (
+    ("call_id", "call_id", "text"),
+    ("model", "model", "text"),
+    ("created_at", "created_at", "time"),
+    ("cost_usd", "cost_usd", "number"),
+)
+PLACE = (
+    ("run_id", "run_id", "text"),
+    ("step", "step", "integer"),
+    ("group_id", "group_id", "text"),
+    ("role", "role", "text"),
+)
+USAGE = (
+    ("usage_cost", "cost", "number"),
+    ("input_tokens", "input_tokens", "integer"),
+    ("prompt_tokens", "prompt_tokens", "integer"),
+    ("output_tokens", "output_tokens", "integer"),
+    ("completion_tokens", "completion_tokens", "integer"),
+    ("total_tokens", "total_tokens", "integer"),
+)
+DETAILS = (
+    ("input_cached_tokens", "input_tokens_details", "cached_tokens"),
+    ("prompt_cached_tokens", "prompt_tokens_details", "cached_tokens"),
+    ("output_reasoning_tokens", "output_tokens_details", "reasoning_tokens"),
+    ("completion_reasoning_tokens", "completion_tokens_details", "reasoning_tokens"),
+)
+SPEND = (
+    ("run_id", "run_id", "text"),
+    ("step", "step", "integer"),
+    ("role", "role", "text"),
+    ("model", "model", "text"),
+    ("cost_usd", "cost_usd", "number"),
+)
+
+
+def ingest_teacher_calls(home: Home, paths: list[str]) -> Outcome:
+    """Land call logs, and the ledgers among them (files named teacher_spend.jsonl)."""
+    try:
+        files = expand(paths, f"{FOLDER}/*/*.jsonl and {LEDGER}", matches)
+    except SourceError:
+        files = expand(paths, "*.jsonl", lambda path: path.suffix == ".jsonl")
+    return ingest(home, KIND, files, identify, read)
+
+
+def matches(path: Path) -> bool:
+    """Whether a file found in a tree belongs to this reader."""
+    return path.name == LEDGER or (path.suffix == ".jsonl" and FOLDER in path.parts[:-1])
+
+
+def identify(path: Path) -> Source:
+    """The source of a file."""
+    return file_source(KIND, path)
+
+
+def read(source: Source) -> Batches:
+    """Rows of a ledger or of a call log."""
+    path = Path(source.path)
+    return _read_ledger(path) if path.name == LEDGER else _read_calls(path)
+
+
+def _read_ledger(path: Path) -> Batches:
+    rows, seen = Rows("teacher_spend"), Observed("teacher_spend")
+    for number, fields in objects(path):
+        if isinstance(fields, str):
+            yield unreadable(number, fields)
+            continue
+        seen.see(fields)
+        row = {"line_number": number, "run_in_path": path.parent.name} | take(fields, SPEND)
+        rows.add(row | {"other_json": rest_json(fields)})
+        yield from rows.full()
+    yield from rows.rest()
+    yield from seen.rest()
+
+
+def _read_calls(path: Path) -> Batches:
+    around = next((p.parent.name for p in path.parents if p.name == FOLDER), None)
+    rows, seen = Rows("teacher_call_records"), Observed("teacher_calls")
+    for number, fields in objects(path):
+        if isinstance(fields, str):
+            yield unreadable(number, fields)
+            continue
+        seen.see(fields)
+        if not any(key in fields for key in ("response", "usage", "call_id")) and not _judged(fields):
+            yield unreadable(number, "no `response`, `usage`, `call_id` or `judge_evaluations`; is this a call log?")
+            continue
+        for call in _calls(fields):
+            rows.add(call | {"line_number": number, "run_in_path": around})
+        yield from rows.full()
+    yield from rows.rest()
+    yield from seen.rest()
+
+
+def _judged(fields: Fields) -> list[Fields]:
+    """The nested judge calls of a line: members of judge_evaluations with a `response` key."""
+    nested = fields.get("judge_evaluations")
+    items = nested if isinstance(nested, ARRAYS) else ()
+    return [dict(item.items()) for item in items if isinstance(item, OBJECTS) and "response" in item]
+
+
+def _calls(fields: Fields) -> Iterator[Fields]:
+    nested = _judged(fields)
+    if not nested:
+        yield _call(fields, {}) | {"judge_idx": None, "row_json": None}
+        return
+    place = take(dict(fields), PLACE)
+    if all(isinstance(item, OBJECTS) and "response" in item for item in fields["judge_evaluations"]):
+        del fields["judge_evaluations"]
+    for index, item in enumerate(nested):
+        row_json = rest_json(fields) if index == 0 else None
+        yield _call(item, place) | {"judge_idx": index, "row_json": row_json}
+
+
+def _call(fields: Fields, place: Fields) -> Fields:
+    """One call's columns. `place` gives what a nested call does not state itself."""
+    response = members(fields.get("response"))
+    usage = members(response.get("usage")) or members(fields.get("usage"))
+    row = take(fields, OWN)
+    row |= {name: place.get(name) if value is None else value for name, value in take(fields, PLACE).items()}
+    request = take(fields, (("request_json", "request", "json"),))
+    if request["request_json"] is None:
+        request = take(fields, (("request_json", "responses_create_params", "json"),))
+    row |= request | take(fields, (("response_json", "response", "json"),))
+    named = (("response_id", "id", "text"), ("response_model", "model", "text"))
+    row |= take(response, named)
+    times = (("created_at", "created_at", "time"), ("created", "created", "time"))
+    stamps = take(response, times)
+    row["response_created_at"] = stamps["created_at"] or stamps["created"]
+    row["has_usage"] = bool(usage)
+    row |= {column: take(members(usage.get(o)), ((column, key, "integer"),))[column] for column, o, key in DETAILS}
+    row |= take(dict(usage), USAGE)
+    row["other_json"] = rest_json(fields)
+    return row

@@ -1,0 +1,1 @@
+"""verl: the metrics files of its FileLogger."""

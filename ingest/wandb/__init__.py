@@ -1,0 +1,1 @@
+"""Weights & Biases: transaction logs, exported histories and charts, the API."""

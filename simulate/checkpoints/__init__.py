@@ -1,0 +1,1 @@
+"""A simulated sweep of checkpoints with its drivers' session logs, and the truth."""

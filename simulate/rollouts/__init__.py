@@ -1,0 +1,1 @@
+"""Simulated rollouts: shards with planted turns and tool calls, and the truth."""

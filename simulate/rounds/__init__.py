@@ -1,0 +1,1 @@
+"""A simulated campaign in rounds, its teacher's calls, and the truth."""

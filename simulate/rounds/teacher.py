@@ -1,0 +1,169 @@
+"""The teacher's calls of a simulated campaign, in every shape seen in public logs, and what they truly cost."""
+
+import random
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
+
+from simulate.rounds.plan import DIAGNOSTIC, RUN, TASKS, Shape, begins, write_lines
+
+PRICES = [
+    ["gpt-5.6-luna*", "2026-09-01", "1.25", "0.125", "10", "price list of September"],
+    ["gpt-5.6-luna*", "2026-09-09", "1", "0.1", "8", "price list of 9 September"],
+    ["gpt-5.6-luna-mini*", "2026-09-01", "0.25", "0.025", "2", "price list of September"],
+    ["gpt-?.?-*", None, "100", "50", "200", "an upper bound for models without a price"],
+]
+"""Rows of declared/model_prices.csv. The last is shorter than the others, so it never counts where they do."""
+LUNA = (("1.25", "0.125", "10"), ("1", "0.1", "8"))
+MINI = ("0.25", "0.025", "2")
+OFF_STEP, OFF_ROLE = 3, "rubric"
+"""Where the run's own ledger is a cent too high."""
+
+
+@dataclass
+class Call:
+    """One call and its truth. Tokens are None where the log does not say; `cost` is None where nobody can know it."""
+
+    call_id: str
+    run: str
+    step: int
+    role: str
+    cost: Decimal | None
+    source: str
+    tokens: tuple[int, int, int, int] | None
+    row: dict
+    tries: list[dict]
+
+
+def write_teacher(folder: Path, shape: Shape, seed: int) -> tuple[list[Call], list[list]]:
+    """Write `teacher_calls/` and `teacher_spend.jsonl`. Returns every call, and the ledger's (step, role, cost)."""
+    rng = random.Random(f"teacher/{seed}")
+    text = "".join(rng.choice("etaoin shrdlu") for _ in range(min(shape.text_bytes // 10, 500)))
+    calls, spent = [], defaultdict(list)
+    workers: list[list[dict]] = [[], []]
+    for step in range(1, shape.rounds + 1):
+        for task in TASKS:
+            roles = ["reference", "rubric", *["verifier"] * shape.verifier_calls]
+            for number, role in enumerate(roles):
+                call = _call(rng, RUN, step, task, role, number, text)
+                calls.append(call)
+                spent[step, role].append(call.cost)
+                workers[number % 2] += [*call.tries, call.row]
+                # A thousand rounds have 400,000 calls: their texts go to the files and are not kept.
+                call.row, call.tries = {}, []
+        if step % 50 == 0:
+            _flush(folder, workers, step)
+    _flush(folder, workers, shape.rounds)
+    nested = [_call(rng, RUN, 1, TASKS[0], "verifier", 900 + n, text) for n in range(2)]
+    judged = [{key: call.row[key] for key in ("call_id", "response", "model")} for call in nested]
+    bare = {"id": "resp_policy", "model": "student", "usage": {"input_tokens": 9, "output_tokens": 9}}
+    shared = {"run_id": RUN, "step": 1, "role": "verifier", "created_at": begins(1).timestamp()}
+    write_lines(
+        folder / RUN / "teacher_calls" / "worker-2" / "judged.jsonl",
+        [shared | {"response": bare, "reward": 1.0, "judge_evaluations": judged}],
+    )
+    calls += nested
+    spent[1, "verifier"] += [call.cost for call in nested]
+    diagnostic = _call(rng, DIAGNOSTIC, 1, TASKS[0], "verifier", 0, text)
+    write_lines(folder / DIAGNOSTIC / "teacher_calls" / "worker-0" / "calls.jsonl", [diagnostic.row])
+    calls.append(diagnostic)
+    ledger = []
+    for (step, role), costs in sorted(spent.items()):
+        is_known = all(cost is not None for cost in costs)
+        total = sum(costs, Decimal(0)) if is_known else None
+        if total is not None and (step, role) == (OFF_STEP, OFF_ROLE):
+            total += Decimal("0.01")
+        ledger.append([step, role, total])
+    write_lines(
+        folder / RUN / "rollout" / RUN / "teacher_spend.jsonl",
+        (
+            {"step": s, "role": r, "model": "gpt-5.6-luna", "cost_usd": None if c is None else float(c), "calls": 5}
+            for s, r, c in ledger
+        ),
+    )
+    return calls, ledger
+
+
+def _flush(folder: Path, workers: list[list[dict]], step: int) -> None:
+    for number, rows in enumerate(workers):
+        if rows:
+            write_lines(folder / RUN / "teacher_calls" / f"worker-{number}" / f"calls-{step:05d}.jsonl", rows)
+            rows.clear()
+
+
+def _call(rng: random.Random, run: str, step: int, task: str, role: str, number: int, text: str) -> Call:
+    """One call in a shape drawn at random."""
+    at = begins(step) + timedelta(minutes=1, seconds=number)
+    call_id = f"{run}-{step}-{task}-{number}"
+    tokens = (rng.randrange(500, 9000), 0, rng.randrange(50, 900), 0)
+    tokens = (tokens[0], rng.choice([0, tokens[0] // 2]), tokens[2], rng.choice([0, tokens[2] // 3]))
+    kind = "full" if role == "rubric" and step == OFF_STEP else rng.choices(*zip(*_KINDS, strict=True))[0]
+    model = {"mini": "gpt-5.6-luna-mini-2026", "unpriced": "teacher-alias"}.get(kind, "gpt-5.6-luna-2026-08-01")
+    usage = _usage(rng, tokens)
+    response = {"id": f"resp_{call_id}", "object": "response", "created_at": at.timestamp(), "model": model}
+    response |= {"output": [{"type": "message", "content": [{"type": "output_text", "text": text}]}], "usage": usage}
+    row = {"call_id": call_id, "run_id": run, "step": step, "group_id": f"r{step}-{task}", "role": role}
+    row |= {"model": model, "created_at": at.timestamp(), "request": {"input": text, "input_ids": [1, 2]}}
+    row |= {"response": response}
+    rates = MINI if kind == "mini" else LUNA[at.day >= 9]
+    cost, source = _priced(tokens, rates), "priced"
+    tries: list[dict] = []
+    known: tuple | None = tokens
+    if kind == "no_usage":
+        response["usage"], known, cost, source = None, None, None, "unknown"
+    elif kind == "unpriced":
+        cost, source = None, "unknown"
+        usage["cost"] = 0.0
+    elif kind == "reported":
+        cost, source = Decimal("0.003125") + Decimal(number) / 1000, "reported"
+        row["cost_usd"] = float(cost)
+    elif kind == "filler_time":
+        row["created_at"] = response["created_at"] = 1.0
+        # No price is in force at an unknown time but the one that always was.
+        cost = _priced(tokens, ("100", "50", "200"))
+    elif kind == "retried":
+        tries = [row | {"response": None}, row | {"response": response | {"usage": _usage(rng, (7, 0, 7, 0))}}]
+    elif kind == "retried_in_vain":
+        tries, row = [row], row | {"response": None}
+    elif kind == "by_response_id":
+        del row["call_id"]
+        call_id = response["id"]
+    elif kind == "blank_model":
+        row["model"] = ""
+    return Call(call_id, run, step, role, cost, source, known, row, tries)
+
+
+_KINDS = (
+    ("full", 8), ("no_usage", 5), ("mini", 2), ("unpriced", 1), ("reported", 2), ("filler_time", 1), ("retried", 2),
+    ("retried_in_vain", 1),
+    ("by_response_id", 1), ("blank_model", 1),
+)  # fmt: skip
+
+
+def _priced(tokens: tuple[int, int, int, int], rates: tuple[str, str, str]) -> Decimal:
+    fresh, cached, output = (Decimal(rate) for rate in rates)
+    billed = (tokens[0] - tokens[1]) * fresh + tokens[1] * cached + tokens[2] * output
+    return billed / 1_000_000
+
+
+def _usage(rng: random.Random, tokens: tuple[int, int, int, int]) -> dict:
+    """A usage object in the keys of either API; a Responses object may hold the other's."""
+    names = rng.choice([("input", "output"), ("prompt", "completion")])
+    total = tokens[0] + tokens[2]
+    return {
+        f"{names[0]}_tokens": tokens[0],
+        f"{names[0]}_tokens_details": {"cached_tokens": tokens[1]},
+        f"{names[1]}_tokens": tokens[2],
+        f"{names[1]}_tokens_details": {"reasoning_tokens": tokens[3]},
+        "total_tokens": total,
+    }
+
+
+def standing(calls: list[Call]) -> Iterator[list]:
+    """The truth of each call: id, run, step, role, tokens, cost and where it is from."""
+    for call in calls:
+        tokens = call.tokens or (None,) * 4
+        yield [call.call_id, call.run, call.step, call.role, *tokens, call.cost, call.source]
