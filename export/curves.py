@@ -50,7 +50,7 @@ RUN_CELLS = f"""
             then history.key_path else history.metric end as name,
         history.value,
         history.value_text
-    from landing.wandb_history as history
+    from landing.history_values as history
     inner join wide_rows on history.source_name = wide_rows.log_id and history.row_idx = wide_rows.log_row_idx
     left join nested_metrics on history.source_name = nested_metrics.log_id and history.metric = nested_metrics.metric
     where history.metric not in {AUDIT}

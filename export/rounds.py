@@ -161,7 +161,7 @@ def _schema(warehouse: duckdb.DuckDBPyConnection) -> dict:
     sql = "select family, field, json_type from observed_fields order by family, field, json_type"
     for family, field, kind in warehouse.execute(sql).fetchall():
         found.setdefault(family, {}).setdefault(field, []).append(kind)
-    sql = "select distinct metric from landing.wandb_system_metrics order by metric"
+    sql = "select distinct metric from landing.history_system_values order by metric"
     logged = [name for (name,) in warehouse.execute(sql).fetchall()]
     return found | {"wandb_system_logs": {name: ["number"] for name in logged}}
 

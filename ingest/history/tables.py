@@ -1,4 +1,4 @@
-"""Rows of the `wandb_*` landing tables, whichever way they were read."""
+"""Rows of the `history_*` landing tables, whoever wrote what was read."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -16,18 +16,21 @@ Rows = tuple[str, pa.RecordBatch]
 
 @dataclass
 class LogFacts:
-    """The row of a log in `wandb_logs`; see the table's columns."""
+    """The row of a log in `history_logs`; see the table's columns."""
 
+    producer: str
     run_id: str | None = None
     source_kind: str = "log"
-    display_name: str | None = None
+    run_name: str | None = None
     entity: str | None = None
     project: str | None = None
     run_group: str | None = None
     job_type: str | None = None
     arm_in_path: str | None = None
+    launch_name: str | None = None
     started_at: datetime | None = None
-    sdk_version: str | None = None
+    writer_version: str | None = None
+    float_digits: int | None = None
     state: str | None = None
     has_exit_record: bool | None = None
     exit_code: int | None = None
@@ -37,16 +40,19 @@ class LogFacts:
 
     def batch(self) -> Rows:
         """The row, for a reader to yield."""
-        return "wandb_logs", pa.RecordBatch.from_pylist([asdict(self)])
+        return "history_logs", pa.RecordBatch.from_pylist([asdict(self)])
 
 
-def history_tables(found: Columns, numbers: pa.Array, first_row: int) -> Iterator[Rows]:
-    """`wandb_rows` and `wandb_history` of some rows with their own `numbers`; ordinals count from `first_row`."""
+def history_tables(found: Columns, numbers: pa.Array, first_row: int, steps: pa.Array | None = None) -> Iterator[Rows]:
+    """`history_rows` and `history_values` of some rows with their own `numbers`; ordinals count from `first_row`.
+
+    `steps` are the tracker's own where the rows do not hold them as `_step`.
+    """
     count = len(numbers)
     rows = {
         "row_idx": pa.array(np.arange(first_row, first_row + count)),
         "record_number": numbers,
-        "step": whole_numbers(found.first_of("_step", count)[0]),
+        "step": whole_numbers(found.first_of("_step", count)[0]) if steps is None else steps,
         "logged_at": times(*found.first_of("_timestamp", count)),
         "runtime_seconds": found.first_of("_runtime", count)[0],
     }
@@ -57,12 +63,12 @@ def history_tables(found: Columns, numbers: pa.Array, first_row: int) -> Iterato
         "value": found.value,
         "value_text": found.value_text,
     }
-    yield "wandb_rows", pa.RecordBatch.from_pydict(rows)
-    yield "wandb_history", pa.RecordBatch.from_pydict(items)
+    yield "history_rows", pa.RecordBatch.from_pydict(rows)
+    yield "history_values", pa.RecordBatch.from_pydict(items)
 
 
 def system_table(found: Columns, numbers: pa.Array, logged_at: pa.Array, first_sample: int) -> Rows:
-    """`wandb_system_metrics` of some samples with their own `numbers` and times."""
+    """`history_system_values` of some samples with their own `numbers` and times."""
     at = pa.array(found.rows)
     names = pc.replace_substring_regex(found.metric.dictionary, r"^system\.", "")
     items = {
@@ -73,7 +79,7 @@ def system_table(found: Columns, numbers: pa.Array, logged_at: pa.Array, first_s
         "value": found.value,
         "value_text": found.value_text,
     }
-    return "wandb_system_metrics", pa.RecordBatch.from_pydict(items)
+    return "history_system_values", pa.RecordBatch.from_pydict(items)
 
 
 def whole_numbers(values: pa.Array) -> pa.Array:

@@ -3,25 +3,20 @@
 from functools import partial
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
+
 from homes.errors import SourceError
 from homes.landing import Batches, Source
 from homes.paths import Home
-from ingest.formats.jsonl import (
-    CONVERT,
-    OBJECTS,
-    Observed,
-    Rows,
-    json_text,
-    kind_of,
-    objects,
-    rest_json,
-    take,
-    unreadable,
-)
+from ingest.formats.jsonl import CONVERT, OBJECTS, Fields, Observed, json_text, objects, unreadable
+from ingest.history.tables import LogFacts, history_tables
+from ingest.history.values import Leaf, columns
 from ingest.run import Outcome, expand, file_source, ingest
 
 KIND = "native-metrics"
 FOLDER = "verl_metrics"
+BATCH_LINES = 2_000
 
 
 def ingest_native_metrics(home: Home, paths: list[str], run_id: str | None = None) -> Outcome:
@@ -44,22 +39,17 @@ def identify(run_id: str | None, path: Path) -> Source:
 
 
 def read(run_id: str | None, source: Source) -> Batches:
-    """One row per line and one per metric of it."""
+    """The history that is one file: a row a line, its step the trainer's; `launch_name` is what follows `.before_`.
+
+    Null in a file is NaN, an infinity or null: verl writes all three alike. What stands beside `step` and `data` lands
+    under its key with `_` before it.
+    """
     path = Path(source.path)
-    experiment, _, segment = path.name.removesuffix(".jsonl").partition(".before_")
+    experiment, _, launch = path.name.removesuffix(".jsonl").partition(".before_")
     around = next((p.parent.name for p in path.parents if p.name == FOLDER), None)
-    file = Rows("native_files")
-    file.add(
-        {
-            "run_id": run_id or around or experiment,
-            "project": path.parent.name,
-            "experiment": experiment,
-            "segment_name": segment or None,
-            "file_name": path.name,
-        }
-    )
-    yield from file.rest()
-    rows, values, seen = Rows("native_rows"), Rows("native_values"), Observed("native_metrics")
+    facts = LogFacts("verl", run_id or around or experiment, run_name=experiment, project=path.parent.name)
+    facts.launch_name, facts.lost_tail_bytes = launch or None, None
+    rows, seen = _Lines(), Observed("native_metrics")
     for number, fields in objects(path):
         if isinstance(fields, str):
             yield unreadable(number, fields)
@@ -70,17 +60,55 @@ def read(run_id: str | None, source: Source) -> Batches:
             continue
         metrics = dict(data.items())
         seen.see(metrics)
-        for metric, value in metrics.items():
-            is_text = kind_of(value) not in ("null", "integer", "number")
-            text = json_text(value) if is_text else None
-            number_value = CONVERT["number"](value)
-            values.add({"line_number": number, "metric": metric, "value": number_value, "value_text": text})
-        row = {"line_number": number, "metric_count": len(metrics)} | take(fields, (("step", "step", "integer"),))
-        fields.pop("data")
-        rows.add(row | {"other_json": rest_json(fields)})
-        del data, metrics
-        yield from rows.full()
-        yield from values.full()
-    yield from rows.rest()
-    yield from values.rest()
+        beside = {f"_{key}": value for key, value in fields.items() if key not in ("step", "data")}
+        rows.add(number, step, metrics | beside)
+        facts.history_row_count += 1
+        del data, metrics, beside
+        if len(rows.steps) >= BATCH_LINES:
+            yield from rows.batches()
+            rows = _Lines(rows.first_row + len(rows.steps))
+    yield from rows.batches()
     yield from seen.rest()
+    facts.record_count = facts.history_row_count
+    yield facts.batch()
+
+
+class _Lines:
+    """Some lines of a file, on their way to landing rows."""
+
+    def __init__(self, first_row: int = 0) -> None:
+        self.first_row = first_row
+        self.steps: list[int] = []
+        self._numbers: list[int] = []
+        self._rows: list[int] = []
+        self._keys: list[str] = []
+        self._texts: list[str] = []
+        self._nested: list[Leaf] = []
+
+    def add(self, number: int, step: int, values: Fields) -> None:
+        """One more line: its number from 1, the trainer's step, its values by metric."""
+        row = len(self.steps)
+        self._numbers.append(number)
+        self.steps.append(step)
+        for key, value in values.items():
+            key, text = key.encode("utf-8", "backslashreplace").decode(), json_text(value)
+            if text.startswith("{"):
+                self._nested.append(Leaf(row, (key,), text))
+            else:
+                self._rows.append(row)
+                self._keys.append(key)
+                self._texts.append(text)
+
+    def batches(self) -> Batches:
+        """Their rows of `history_rows` and `history_values`."""
+        found = columns(
+            np.array(self._rows, dtype=np.int64),
+            pa.array(self._keys, pa.string()),
+            pa.array(self._texts, pa.string()),
+            self._nested,
+        )
+        yield from history_tables(
+            found, pa.array(self._numbers, pa.int64()), self.first_row, pa.array(self.steps, pa.int64())
+        )
+        for repeat in found.repeats:
+            yield unreadable(self._numbers[repeat.row], repeat.reason("line"))

@@ -26,6 +26,7 @@ from homes.paths import Home
 from homes.schema import landing_tables
 from ingest.history.tables import LogFacts, Rows, history_tables, iso_time
 from ingest.run import READER_VERSION, Outcome, apart, ingest
+from ingest.wandb.axes import Axes
 from ingest.wandb.client import (
     SYSTEM_SAMPLES,
     ListedRun,
@@ -163,11 +164,15 @@ def _read(source: Source, runs: dict[str, ListedRun], timeout_seconds: float) ->
     yield from system_metrics(gather(_samples(samples)), "system metrics")
     with asking(source.path):
         yield from settings(run.config, attribute(run, "summaryMetrics") or {})
+        axes = Axes()
+        axes.add_config(run.rawconfig)
+        yield axes.batch()
         run.load_full_data(force=True)
     facts = LogFacts(
+        producer="wandb",
         run_id=listed.run_id,
         source_kind="api",
-        display_name=listed.display_name,
+        run_name=listed.display_name,
         entity=listed.entity,
         project=listed.project,
         run_group=listed.group,
@@ -186,7 +191,7 @@ def _read(source: Source, runs: dict[str, ListedRun], timeout_seconds: float) ->
         "duplicate_row_count": scan.duplicates,
         "repeated_step_row_count": scan.repeats,
     }
-    yield "wandb_api_reads", pa.RecordBatch.from_pylist([told], pa.schema([(name, pa.int64()) for name in told]))
+    yield "history_server_reads", pa.RecordBatch.from_pylist([told], pa.schema([(name, pa.int64()) for name in told]))
     if before is not None and row_count < before:
         warn(f"{source.path}: {row_count} of {before} history rows came; the next ingest reads it again")
         return f"incomplete {source.digest}"
@@ -216,7 +221,7 @@ def _gone(choice: Choice, listed: list[ListedRun], known: set[str]) -> set[str]:
 def _land_listing(home: Home, entity: str, project: str, listed: list[ListedRun], gone: set[str]) -> None:
     """Land what the server lists; runs that this listing leaves out stay as an earlier one told them."""
     name = f"{file_stem(project)}-listing-{short_digest(f'{entity}/{project}')}"
-    file = home.table("wandb_server_runs") / f"{name}.parquet"
+    file = home.table("history_server_runs") / f"{name}.parquet"
     earlier = pq.read_table(file, partitioning=None).drop_columns("source_name").to_pylist() if file.exists() else []
     rows = {row["run_id"]: row for row in earlier}
     for run in listed:
@@ -231,8 +236,8 @@ def _land_listing(home: Home, entity: str, project: str, listed: list[ListedRun]
     source = Source(LISTING, name, f"{entity}/{project}", digest, 0)
     before = landed(home).get(name)
     if before is None or before.digest != digest:
-        types = pa.schema([field for field in landing_tables()["wandb_server_runs"].schema if field.name in kept[0]])
-        land(home, source, [("wandb_server_runs", pa.RecordBatch.from_pylist(kept, types))])
+        types = pa.schema([field for field in landing_tables()["history_server_runs"].schema if field.name in kept[0]])
+        land(home, source, [("history_server_runs", pa.RecordBatch.from_pylist(kept, types))])
 
 
 def _row(run: ListedRun) -> dict[str, Any]:

@@ -52,14 +52,14 @@ class Batch:
 
 
 def history(batch: Batch, first_row: int) -> Iterator[Rows]:
-    """Rows of `wandb_rows` and `wandb_history`; row ordinals count from `first_row`."""
+    """Rows of `history_rows` and `history_values`; row ordinals count from `first_row`."""
     table = batch.convert("HistoryRecord")
     found = _columns(table.column("history").field("item"), batch, "history")
     yield from history_tables(found, _record_number(table), first_row)
 
 
 def system_metrics(batch: Batch, first_sample: int) -> Rows:
-    """Rows of `wandb_system_metrics`; sample ordinals count from `first_sample`."""
+    """Rows of `history_system_values`; sample ordinals count from `first_sample`."""
     table = batch.convert("StatsRecord")
     stats = table.column("stats")
     found = _columns(stats.field("item"), batch, "stats")

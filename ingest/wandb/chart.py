@@ -114,7 +114,7 @@ def read_chart(chart: Chart) -> Iterator[Rows]:
     found, faults = convert(laid_out)
     yield from history_tables(found, pa.array(laid_out.numbers), 0)
     yield from faults
-    facts = LogFacts(chart.run_id or chart.label, "export", display_name=chart.label)
+    facts = LogFacts("wandb", chart.run_id or chart.label, "export", run_name=chart.label)
     facts.record_count = facts.history_row_count = len(numbers)
     yield facts.batch()
 

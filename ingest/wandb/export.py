@@ -22,6 +22,7 @@ from ingest.history.tables import LogFacts, Rows, history_tables, iso_seconds, s
 from ingest.history.tree import Tree
 from ingest.history.values import Columns, columns
 from ingest.run import file_digest
+from ingest.wandb.axes import Axes
 from ingest.wandb.csv_items import Items, blocks, faulty_columns, header, looks_like_a_header, melt
 from ingest.wandb.json_items import rows_of
 
@@ -42,6 +43,7 @@ class Told:
     files: list[Path]
     config: dict[str, Any] = field(default_factory=dict)
     summary: dict[str, Any] = field(default_factory=dict)
+    axes: Axes = field(default_factory=Axes)
     faults: list[str] = field(default_factory=list)
 
 
@@ -61,7 +63,7 @@ def tell(path: Path, run_id: str | None) -> Told:
 
     The run id stays None where none of them tells.
     """
-    told = Told(LogFacts(source_kind="export"), [path])
+    told = Told(LogFacts("wandb", source_kind="export"), [path])
     others = [file for file in path.parent.iterdir() if file.suffix in SUFFIXES and file.stem not in BESIDE]
     is_nameless = _NAMELESS.fullmatch(path.stem) is not None
     is_alone = is_nameless or {file.stem for file in others} <= {path.stem}
@@ -77,7 +79,8 @@ def tell(path: Path, run_id: str | None) -> Told:
     told.facts.run_id = run_id or told.facts.run_id
     if is_alone:
         told.files += [f for name in BESIDE for s in SUFFIXES if (f := path.parent / f"{name}{s}").is_file()]
-        told.config = told.config or _plain_config(_object(path.parent / "config.json", told))
+        if not told.config:
+            _take_config(told, _object(path.parent / "config.json", told))
         told.summary = told.summary or _object(path.parent / "summary.json", told)
     return told
 
@@ -86,7 +89,7 @@ def _take_note(told: Told, note: dict[str, Any], noted_id: str) -> None:
     """Take over what run.json says, in the words of the client (`name`) or of the API (`displayName`)."""
     facts = told.facts
     facts.run_id = noted_id
-    facts.display_name = _text(note.get("displayName") or note.get("display_name") or note.get("name"))
+    facts.run_name = _text(note.get("displayName") or note.get("display_name") or note.get("name"))
     for name, keys in {
         "arm_in_path": ("arm",),
         "state": ("state",),
@@ -102,7 +105,7 @@ def _take_note(told: Told, note: dict[str, Any], noted_id: str) -> None:
         if isinstance(seconds, (int, float)) and 0 < seconds < 1e11:
             facts.started_at = datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None)
             break
-    told.config = _plain_config(_nested(note.get("config")))
+    _take_config(told, _nested(note.get("config")))
     told.summary = _nested(note.get("summary") or note.get("summaryMetrics"))
 
 
@@ -133,6 +136,11 @@ def _nested(value: object) -> dict[str, Any]:
         except (ValueError, RecursionError):
             return {}
     return value if isinstance(value, dict) else {}
+
+
+def _take_config(told: Told, config: dict[str, Any]) -> None:
+    told.axes.add_config(config)
+    told.config = _plain_config(config)
 
 
 def _plain_config(config: dict[str, Any]) -> dict[str, Any]:
@@ -176,17 +184,18 @@ def read_export(source: Source, run_id: str | None) -> Iterator[Rows]:
         if file.stem == "system_metrics":
             yield from system_metrics(items_of(file), file.name)
     yield from settings(told.config, told.summary)
+    yield told.axes.batch()
     told.facts.record_count = told.facts.history_row_count = row_count
     yield told.facts.batch()
 
 
 def settings(config: dict[str, Any], summary: dict[str, Any]) -> Iterator[Rows]:
-    """The rows of `wandb_config` and `wandb_summary`."""
-    for table, column, values in (("wandb_config", "config_key", config), ("wandb_summary", "summary_key", summary)):
+    """The rows of `history_config` and `history_summary`."""
+    for kind, values in (("config", config), ("summary", summary)):
         tree = Tree()
         for key, value in values.items():
             tree.set((key.encode("utf-8", "backslashreplace").decode(),), json.dumps(value))
-        yield table, tree.batch(column)[0]
+        yield f"history_{kind}", tree.batch(f"{kind}_key")[0]
 
 
 def items_of(path: Path) -> Iterator[Items | Rows]:
@@ -218,7 +227,7 @@ def convert(rows: Items) -> tuple[Columns, list[Rows]]:
 
 
 def system_metrics(found_rows: Iterable[Items | Rows], holder: str) -> Iterator[Rows]:
-    """The rows of `wandb_system_metrics`; `holder` is what holds the samples, for the quarantine."""
+    """The rows of `history_system_values`; `holder` is what holds the samples, for the quarantine."""
     sample_count = 0
     for rows in found_rows:
         if not isinstance(rows, Items):

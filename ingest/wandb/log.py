@@ -14,14 +14,15 @@ from ingest.formats.framing import Found, Lost, looks_like_a_log, records
 from ingest.history.tables import LogFacts
 from ingest.history.tree import Tree
 from ingest.run import file_digest
+from ingest.wandb.axes import Axes
 from ingest.wandb.batches import Batch, history, last_keys, system_metrics
 from ingest.wandb.proto import message
 
 _BATCH_BYTES = 2_000_000  # small enough to stay in the cache
 _BATCH_RECORDS = 20_000
 _HISTORY, _SUMMARY, _STATS = 0x12, 0x1A, 0x3A
-_UNREAD = frozenset({0x22, 0x32, 0x42, 0x4A, 0x52, 0x62, 0x6A})
-"""First bytes of records Seamline does not read: output, files, artifact, tbrecord, alert, metric, output_raw."""
+_UNREAD = frozenset({0x22, 0x32, 0x42, 0x4A, 0x52, 0x6A})
+"""First bytes of records Seamline does not read: output, files, artifact, tbrecord, alert, output_raw."""
 
 
 def log_source(path: Path) -> Source:
@@ -74,8 +75,8 @@ class _Reader:
     """What one pass over a log gathers: batches of records to convert at once, and the log's own facts."""
 
     def __init__(self) -> None:
-        self.facts = LogFacts(has_exit_record=False)
-        self.config, self.summary = Tree(), Tree()
+        self.facts = LogFacts("wandb", has_exit_record=False)
+        self.config, self.summary, self.axes = Tree(), Tree(), Axes()
         self.pending = {_HISTORY: Batch(), _SUMMARY: Batch(), _STATS: Batch()}
         self.sample_count = 0
 
@@ -104,14 +105,15 @@ class _Reader:
         for tag in self.pending:
             yield from self._flush(tag)
         for table, column, tree in (
-            ("wandb_config", "config_key", self.config),
-            ("wandb_summary", "summary_key", self.summary),
+            ("history_config", "config_key", self.config),
+            ("history_summary", "summary_key", self.summary),
         ):
             rows, shared = tree.batch(column)
             yield table, rows
             for key in shared:
                 reason = f"{column} {key!r} names two keys, one dotted and one nested: the last landed"
                 yield quarantine("byte 0", reason)
+        yield self.axes.batch()
         yield self.facts.batch()
 
     def _flush(self, tag: int) -> Iterator[tuple[str, pa.RecordBatch]]:
@@ -137,21 +139,25 @@ class _Reader:
         facts = self.facts
         if record.HasField("run"):
             run = record.run
-            for name in ("run_id", "display_name", "entity", "project", "run_group", "job_type"):
+            facts.run_name = run.display_name or facts.run_name
+            for name in ("run_id", "entity", "project", "run_group", "job_type"):
                 setattr(facts, name, getattr(run, name) or getattr(facts, name))
             if run.HasField("start_time"):
                 facts.started_at = _time(run.start_time) or facts.started_at
             self._update(self.config, run.config)
             self._update(self.summary, run.summary)
-            facts.sdk_version = facts.sdk_version or run.telemetry.cli_version or None
+            facts.writer_version = facts.writer_version or run.telemetry.cli_version or None
         elif record.HasField("exit"):
             facts.has_exit_record, facts.exit_code = True, record.exit.exit_code
         elif record.HasField("config"):
             self._update(self.config, record.config)
+        elif record.HasField("metric"):
+            metric = record.metric
+            self.axes.add(metric.name, metric.glob_name, metric.step_metric, metric.step_metric_index)
         elif record.HasField("header"):
-            facts.sdk_version = record.header.version_info.producer.split("+")[0] or None
+            facts.writer_version = record.header.version_info.producer.split("+")[0] or None
         elif record.HasField("telemetry"):
-            facts.sdk_version = facts.sdk_version or record.telemetry.cli_version or None
+            facts.writer_version = facts.writer_version or record.telemetry.cli_version or None
         fields = {"history": _HISTORY, "summary": _SUMMARY, "stats": _STATS}
         return next((tag for name, tag in fields.items() if record.HasField(name)), 0)
 

@@ -116,6 +116,6 @@ def _refuse_unclear(path: Path, run_id: str | None) -> None:
 def _refuse_unread(home: Home, path: Path) -> None:
     """Raise SourceError where all that landed of a file is its quarantine."""
     for source in landed(home).values():
-        if source.path == str(path) and not (home.table("wandb_logs") / f"{source.name}.parquet").exists():
+        if source.path == str(path) and not (home.table("history_logs") / f"{source.name}.parquet").exists():
             rows = pq.read_table(home.table(QUARANTINE) / f"{source.name}.parquet", partitioning=None).to_pylist()
             raise SourceError(f"{path}: nothing in it could be read: {rows[0]['locator']}: {rows[0]['reason']}")

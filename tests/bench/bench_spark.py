@@ -49,7 +49,7 @@ def make_home(home: Path, factor: int) -> dict[str, int]:
     seamline(home, "ingest", "wandb", simulated / "wandb")
     shutil.rmtree(simulated)
     write_evidence(home, ROLLOUTS * factor)
-    tables = ("wandb_history", "rollout_records")
+    tables = ("history_values", "rollout_records")
     return {name: _rows(home / "landing" / name) for name in tables}
 
 
@@ -118,7 +118,7 @@ def main() -> None:
         for factor in FACTORS:
             home = folder / f"home-{factor}"
             rows = make_home(home, factor)
-            size = f"{factor:>3}x {ARMS * factor:>5} {rows['wandb_history']:>15,} {rows['rollout_records']:>9,}"
+            size = f"{factor:>3}x {ARMS * factor:>5} {rows['history_values']:>15,} {rows['rollout_records']:>9,}"
             seamline(home, "build")
             print(f"{size} {'DuckDB':>14} {seamline(home, 'build').seconds:6.0f}", flush=True)
             for workers in (1, 2):

@@ -68,7 +68,7 @@ def plain_loop(log: Path, target: Path) -> int:
 
 def land_logs(home: Path, logs: list[str], workers: int) -> int:
     """`seamline ingest wandb` of `logs` into a home, digests and all."""
-    return ingest_wandb(Home(home), logs, workers=workers).rows["wandb_history"]
+    return ingest_wandb(Home(home), logs, workers=workers).rows["history_values"]
 
 
 def framing_only(log: Path) -> int:

@@ -22,12 +22,12 @@ RESUME_REACH_GAPS = 2
 
 def stitch(landing: Path, declared: Path, target: Path) -> int:
     """Write `target/<arm>.csv`; returns the number of arms written."""
-    logs = pq.read_table(landing / "wandb_logs").to_pandas()
-    config = pq.read_table(landing / "wandb_config").to_pandas()
-    history = pq.read_table(landing / "wandb_history", columns=["source_name", "row_idx", "metric", "value"])
+    logs = pq.read_table(landing / "history_logs").to_pandas()
+    config = pq.read_table(landing / "history_config").to_pandas()
+    history = pq.read_table(landing / "history_values", columns=["source_name", "row_idx", "metric", "value"])
     # Nulls go here, while Arrow still tells them from NaN.
     history = history.filter(pc.is_valid(history["value"])).to_pandas()
-    rows = pq.read_table(landing / "wandb_rows", columns=["source_name", "row_idx", "logged_at"]).to_pandas()
+    rows = pq.read_table(landing / "history_rows", columns=["source_name", "row_idx", "logged_at"]).to_pandas()
     logs["arm"] = arms_of(logs, config)
     rows = rows.merge(logs[["source_name", "run_id", "arm"]], on="source_name")
     exclusions = pd.read_csv(declared / "run_exclusions.csv", parse_dates=["logged_from", "logged_until"])
@@ -67,8 +67,8 @@ def arms_of(logs: pd.DataFrame, config: pd.DataFrame) -> list[str]:
     names = config[config["config_key"] == "exp_name"].set_index("source_name")["value_json"].map(json.loads)
     arms = []
     for log in logs.itertuples():
-        tail = re.fullmatch(r"(.+)__-?\d+__\d+", log.display_name or "")
-        arms.append(names.get(log.source_name) or (tail and tail[1]) or log.run_group or log.display_name)
+        tail = re.fullmatch(r"(.+)__-?\d+__\d+", log.run_name or "")
+        arms.append(names.get(log.source_name) or (tail and tail[1]) or log.run_group or log.run_name)
     return arms
 
 

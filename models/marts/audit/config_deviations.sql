@@ -7,7 +7,7 @@ logs as (
     where run_id is not null
 ),
 
-config as (select * from {{ ref('stg_wandb__config') }}),
+config as (select * from {{ ref('stg_history__config') }}),
 
 recipe as (select * from {{ source('declared', 'frozen_recipe') }}),
 

@@ -5,15 +5,15 @@ with logs as (
     where source_kind = 'api'
 ),
 
-api_reads as (select * from {{ ref('stg_wandb__api_reads') }}),
+api_reads as (select * from {{ ref('stg_history__server_reads') }}),
 
-server_runs as (select * from {{ ref('stg_wandb__server_runs') }}),
+server_runs as (select * from {{ ref('stg_history__server_runs') }}),
 
 last_steps as (
     select
         log_id,
         max(step_idx) as last_landed_step_idx
-    from {{ ref('stg_wandb__rows') }}
+    from {{ ref('stg_history__rows') }}
     group by log_id
 ),
 

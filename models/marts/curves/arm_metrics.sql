@@ -13,7 +13,7 @@ with kept_rows as (
 ),
 
 history as (
-    select * from {{ ref('stg_wandb__history') }}
+    select * from {{ ref('stg_history__values') }}
     where substr(metric, 1, 1) <> '_'
 ),
 

@@ -2,7 +2,7 @@
 -- Gathers the samplers' readings in intervals of the arm's clock, which begins with its first sample.
 -- Sources that another kind of source of the same run stands for are left out: they hold the same readings again.
 with samples as (
-    select * from {{ ref('stg_wandb__gpu_samples') }}
+    select * from {{ ref('stg_history__gpu_samples') }}
     where {{ finite_or_null('value') }} is not null
 ),
 

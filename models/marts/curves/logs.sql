@@ -1,6 +1,6 @@
 -- Grain: one row per log_id.
 -- Decides which kind of source stands where one run came from several: the one with the most history rows.
-with logs as (select * from {{ ref('stg_wandb__logs') }}),
+with logs as (select * from {{ ref('stg_history__logs') }}),
 
 kinds as (
     select

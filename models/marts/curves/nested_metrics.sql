@@ -1,6 +1,6 @@
 -- Grain: one row per (log_id, metric) that a log holds as a nested key.
 -- Decides whether its name is ambiguous: shared with a plain key or with another path.
-with history as (select * from {{ ref('stg_wandb__history') }}),
+with history as (select * from {{ ref('stg_history__values') }}),
 
 nested as (
     select distinct

@@ -1,8 +1,8 @@
 -- Grain: one row per (log_id, row_idx).
 -- Decides each arm's position key and each row's position, and cuts every log into segments.
-with history_rows as (select * from {{ ref('history_rows') }}),
+with usable_rows as (select * from {{ ref('usable_rows') }}),
 
-history as (select * from {{ ref('stg_wandb__history') }}),
+history as (select * from {{ ref('stg_history__values') }}),
 
 declared_keys as (
     select
@@ -41,22 +41,22 @@ numbers as (
 
 default_keys as (
     select
-        history_rows.arm,
+        usable_rows.arm,
         min_by(numbers.metric, key_ranks.key_rank) as position_key
-    from history_rows
-    inner join numbers on history_rows.log_id = numbers.log_id and history_rows.row_idx = numbers.row_idx
+    from usable_rows
+    inner join numbers on usable_rows.log_id = numbers.log_id and usable_rows.row_idx = numbers.row_idx
     inner join key_ranks on numbers.metric = key_ranks.metric
-    where history_rows.drop_reason is null
-    group by history_rows.arm
+    where usable_rows.drop_reason is null
+    group by usable_rows.arm
 ),
 
 keyed as (
     select
-        history_rows.*,
+        usable_rows.*,
         coalesce(declared_keys.position_key, default_keys.position_key) as position_key
-    from history_rows
-    left join default_keys on history_rows.arm = default_keys.arm
-    left join declared_keys on history_rows.arm = declared_keys.arm
+    from usable_rows
+    left join default_keys on usable_rows.arm = default_keys.arm
+    left join declared_keys on usable_rows.arm = declared_keys.arm
 ),
 
 positioned as (

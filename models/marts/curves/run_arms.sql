@@ -1,11 +1,11 @@
 -- Grain: one row per run_id.
 -- Decides which arm a run belongs to; of a run's several logs the latest that states a thing is believed.
 with logs as (
-    select * from {{ ref('stg_wandb__logs') }}
+    select * from {{ ref('stg_history__logs') }}
     where run_id is not null
 ),
 
-config as (select * from {{ ref('stg_wandb__config') }}),
+config as (select * from {{ ref('stg_history__config') }}),
 
 assignments as (select * from {{ source('declared', 'arm_assignments') }}),
 

@@ -8,18 +8,18 @@ native_runs as (select distinct run_id from native),
 tracked_rows as (
     select
         identities.run_id,
-        history_rows.log_id,
-        history_rows.row_idx,
-        history_rows.step_idx,
-        history_rows.happened_at
-    from {{ ref('history_rows') }} as history_rows
+        usable_rows.log_id,
+        usable_rows.row_idx,
+        usable_rows.step_idx,
+        usable_rows.happened_at
+    from {{ ref('usable_rows') }} as usable_rows
     inner join {{ ref('run_identities') }} as identities
-        on history_rows.run_id = identities.reported_run_id
+        on usable_rows.run_id = identities.reported_run_id
     inner join native_runs on identities.run_id = native_runs.run_id
-    where history_rows.drop_reason is null
+    where usable_rows.drop_reason is null
 ),
 
-history as (select * from {{ ref('stg_wandb__history') }}),
+history as (select * from {{ ref('stg_history__values') }}),
 
 stepped as (
     select

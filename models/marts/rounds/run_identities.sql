@@ -32,7 +32,7 @@ reported as (
     select distinct
         logs.run_id as reported_run_id,
         false as is_evidence
-    from {{ ref('stg_wandb__logs') }} as logs
+    from {{ ref('stg_history__logs') }} as logs
     left join evidence on logs.run_id = evidence.reported_run_id
     where evidence.reported_run_id is null
 ),

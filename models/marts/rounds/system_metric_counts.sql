@@ -33,7 +33,7 @@ samples as (
     select distinct
         source_name,
         sample_idx
-    from {{ source('wandb', 'wandb_system_metrics') }}
+    from {{ source('history', 'history_system_values') }}
 ),
 
 logged as (
@@ -41,7 +41,7 @@ logged as (
         identities.run_id,
         count(*) as logged_row_count
     from samples
-    inner join {{ ref('stg_wandb__logs') }} as logs on samples.source_name = logs.log_id
+    inner join {{ ref('stg_history__logs') }} as logs on samples.source_name = logs.log_id
     inner join {{ ref('run_identities') }} as identities on logs.run_id = identities.reported_run_id
     where logs.source_kind = 'log'
     group by identities.run_id

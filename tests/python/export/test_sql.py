@@ -117,7 +117,7 @@ def test_nothing_is_changed_and_nothing_outside_is_read(demo, tmp_path):
 
 
 def test_what_landed_can_be_asked(demo):
-    count = int(ask(demo, "select count(*) as n from stg_wandb__rows", "--csv").stdout.split()[1])
+    count = int(ask(demo, "select count(*) as n from stg_history__rows", "--csv").stdout.split()[1])
     assert count == query(demo, "select count(*) from run_rows")[0][0] > 100
     assert "metric_pattern" in ask(demo, "describe declared.metric_notes").stdout
 

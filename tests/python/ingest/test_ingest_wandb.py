@@ -82,8 +82,8 @@ def landed_rows(home, run_id: str) -> list[dict[str, tuple[float | None, object]
     """History rows of the one log of a run: metric to value and parsed text."""
     found: list[dict] = []
     sql = f"""
-        select row_idx, metric, value, value_text from wandb_history
-        where source_name in (select source_name from wandb_logs where run_id = '{run_id}') order by row_idx"""
+        select row_idx, metric, value, value_text from history_values
+        where source_name in (select source_name from history_logs where run_id = '{run_id}') order by row_idx"""
     for row_idx, metric, value, text in rows(home, sql):
         while len(found) <= row_idx:
             found.append({})
@@ -110,10 +110,10 @@ def test_every_sdk_lands_the_same_rows(log: Path, tmp_path: Path):
     assert table[0] is None and table[1]["_type"] == "table-file" and table[1]["nrows"] == 2
     assert landed[1]["nph"] == (None, [0, 1, 2, 3, 4])
     assert not [key for row in landed for key in row if key.startswith(("h.", "img.", "tbl."))]
-    paths = dict(rows(home, "select metric, key_path from wandb_history where key_path is not null"))
+    paths = dict(rows(home, "select metric, key_path from history_values where key_path is not null"))
     assert paths == {"nested.a.b": '["nested", "a", "b"]', "nested.c": '["nested", "c"]'}
     assert [row["_step"][0] for row in landed] == [1, 5, 6, 7]
-    assert rows(home, "select step from wandb_rows order by row_idx") == [(1,), (5,), (6,), (7,)]
+    assert rows(home, "select step from history_rows order by row_idx") == [(1,), (5,), (6,), (7,)]
 
 
 @pytest.mark.parametrize("log", sorted(SAMPLES.glob("sdk-*/*/*.wandb")), ids=lambda log: "/".join(log.parts[-3:-1]))
@@ -130,7 +130,7 @@ def test_every_value_of_the_samples_lands(log: Path, tmp_path: Path):
                     assert same(got[key][0], float(value)), key
             elif not isinstance(value, dict) and key in got:
                 assert got[key][1] == value, key
-    (logged,) = rows(home, "select min(logged_at), max(runtime_seconds) from wandb_rows")
+    (logged,) = rows(home, "select min(logged_at), max(runtime_seconds) from history_rows")
     assert logged[0].year == 2026
     assert logged[1] == max(float(row["_runtime"]) for row in plain)
 
@@ -140,10 +140,10 @@ def test_logs_of_killed_runs_land_all_whole_rows(version: str, tmp_path: Path):
     home = fresh(tmp_path / "home")
     ingest_wandb(home, [str(SAMPLES / f"sdk-crash-{version}")])
     ((run_id, has_exit, rows_landed, lost),) = rows(
-        home, "select run_id, has_exit_record, history_row_count, lost_tail_bytes from wandb_logs"
+        home, "select run_id, has_exit_record, history_row_count, lost_tail_bytes from history_logs"
     )
     assert (run_id, has_exit, rows_landed) == ("crash01", False, CRASHED[version])
-    assert rows(home, "select count(*) from wandb_rows") == [(CRASHED[version],)]
+    assert rows(home, "select count(*) from history_rows") == [(CRASHED[version],)]
     tails = rows(home, "select locator, reason from quarantine")
     (log,) = (SAMPLES / f"sdk-crash-{version}").rglob("*.wandb")
     if version == "0.17.9":
@@ -213,7 +213,7 @@ def test_a_run_written_by_the_installed_sdk_reads_back_exactly(tmp_path: Path):
     log = write_with_sdk(tmp_path / "sdk", "finish")
     home = fresh(tmp_path / "home")
     ingest_wandb(home, [str(tmp_path / "sdk")])
-    facts = rows(home, "select run_id, display_name, run_group, project, has_exit_record, exit_code from wandb_logs")
+    facts = rows(home, "select run_id, run_name, run_group, project, has_exit_record, exit_code from history_logs")
     assert facts == [("sdk01", "grpo__1__1700000000", "g", "p", True, 3)]
     landed = landed_rows(home, "sdk01")
     logged = [{key: value for key, value in row.items() if not key.startswith("_")} for row in landed]
@@ -248,13 +248,13 @@ def test_a_run_written_by_the_installed_sdk_reads_back_exactly(tmp_path: Path):
         for key in row:
             assert same(got[key][0], row[key][0]) and got[key][1] == row[key][1], key
     assert [row["_step"][0] for row in landed] == [0, 1, 2, 10]
-    assert rows(home, "select key_path from wandb_history where metric in ('n.c.d', 'n.a') order by metric") == [
+    assert rows(home, "select key_path from history_values where metric in ('n.c.d', 'n.a') order by metric") == [
         (None,),
         ('["n", "c.d"]',),
     ]
-    config = {key: json.loads(text) for key, text in rows(home, "select config_key, value_json from wandb_config")}
+    config = {key: json.loads(text) for key, text in rows(home, "select config_key, value_json from history_config")}
     assert {key: config[key] for key in ("lr", "args.seed", "a.b")} == {"lr": 1e-6, "args.seed": 42, "a.b": 1}
-    summary = dict(rows(home, "select summary_key, value_json from wandb_summary"))
+    summary = dict(rows(home, "select summary_key, value_json from history_summary"))
     assert json.loads(summary["best.x"]) == 1 and json.loads(summary["whole"]) == 2
     assert json.loads(summary["h"]) == histogram
     assert log.exists()
@@ -264,5 +264,5 @@ def test_a_run_of_the_installed_sdk_that_was_killed_lands_unfinished(tmp_path: P
     write_with_sdk(tmp_path / "sdk", "kill")
     home = fresh(tmp_path / "home")
     ingest_wandb(home, [str(tmp_path / "sdk")])
-    ((run_id, has_exit, _),) = rows(home, "select run_id, has_exit_record, history_row_count from wandb_logs")
+    ((run_id, has_exit, _),) = rows(home, "select run_id, has_exit_record, history_row_count from history_logs")
     assert has_exit is False and run_id in ("sdk01", None)

@@ -50,7 +50,7 @@ def ingested(folder: Path, *sources: Path, run_id: str | None = None) -> Home:
 
 VALUES = """
     select row_idx, metric, key_path, value, value_text
-    from wandb_history where not starts_with(metric, '_') order by all
+    from history_values where not starts_with(metric, '_') order by all
 """
 
 
@@ -62,8 +62,8 @@ def test_a_history_csv_lands_with_the_run_json_beside_it(tmp_path: Path):
     write(tmp_path / "x" / "system_metrics.csv", "_timestamp,system.cpu,system.gpu.0.temp\n" + samples)
     home = ingested(tmp_path, tmp_path / "x")
     facts = """
-        select run_id, source_kind, display_name, state, run_group, project, arm_in_path, has_exit_record,
-               history_row_count, started_at from wandb_logs"""
+        select run_id, source_kind, run_name, state, run_group, project, arm_in_path, has_exit_record,
+               history_row_count, started_at from history_logs"""
     ((*told, started_at),) = rows(home, facts)
     assert told == ["abc123", "export", "my run__1__1795995180", "finished", "g", "proj", None, None, 5]
     assert started_at.isoformat() == "2026-11-29T23:33:00"
@@ -87,12 +87,12 @@ def test_a_history_csv_lands_with_the_run_json_beside_it(tmp_path: Path):
         (4, "note", None, None, '""'),
         (4, "scores", None, 1e-300, None),
     ]
-    clocks = "select row_idx, record_number, step, epoch(logged_at), runtime_seconds from wandb_rows order by 1"
+    clocks = "select row_idx, record_number, step, epoch(logged_at), runtime_seconds from history_rows order by 1"
     assert rows(home, clocks) == [(i, i + 2, i, 1795995180.5 + i, 0.5 + i) for i in range(5)]
-    assert rows(home, "select config_key, value_json from wandb_config order by 1") == [("a.b", "2"), ("lr", "1e-05")]
-    summary = rows(home, "select summary_key, value_json from wandb_summary order by 1")
+    assert rows(home, "select config_key, value_json from history_config order by 1") == [("a.b", "2"), ("lr", "1e-05")]
+    summary = rows(home, "select summary_key, value_json from history_summary order by 1")
     assert summary == [("best.x", "1"), ("scores", "0.9")]
-    assert rows(home, "select sample_idx, epoch(logged_at), metric, value from wandb_system_metrics order by all") == [
+    assert rows(home, "select sample_idx, epoch(logged_at), metric, value from history_system_values order by all") == [
         (0, 1795995180.25, "cpu", 12.5),
         (0, 1795995180.25, "gpu.0.temp", 60.0),
         (1, 1795995195.25, "cpu", 13.5),
@@ -123,8 +123,8 @@ def test_json_rows_land_like_csv_rows(suffix: str, tmp_path: Path):
         (2, "h"): (None, '{"_type": "table-file"}'),
         (2, "v"): (12345678901234567890.0, "12345678901234567890"),
     }
-    assert rows(home, "select run_id, history_row_count from wandb_logs") == [("run7", 3)]
-    assert rows(home, "select step, epoch(logged_at) from wandb_rows order by 1") == [
+    assert rows(home, "select run_id, history_row_count from history_logs") == [("run7", 3)]
+    assert rows(home, "select step, epoch(logged_at) from history_rows order by 1") == [
         (0, 1795995180.5),
         (1, 1795995181.5),
         (2, 1795995182.5),
@@ -138,7 +138,7 @@ def test_a_torn_jsonl_keeps_the_lines_before(cut: int, tmp_path: Path):
     write(tmp_path / "r.jsonl", text)
     home = ingested(tmp_path, tmp_path / "r.jsonl")
     whole = sum(len("".join(lines[: i + 1]).rstrip()) <= cut for i in range(5))
-    assert rows(home, "select count(*) from wandb_rows") == [(whole,)]
+    assert rows(home, "select count(*) from history_rows") == [(whole,)]
     torn = len(text) > len("".join(lines[:whole]))
     assert rows(home, "select locator from quarantine") == ([(f"line {whole + 1}",)] if torn else [])
 
@@ -146,7 +146,7 @@ def test_a_torn_jsonl_keeps_the_lines_before(cut: int, tmp_path: Path):
 def test_a_torn_json_list_keeps_the_rows_before(tmp_path: Path):
     write(tmp_path / "r.json", '[{"_step": 0, "_timestamp": 1}, {"_step": 1}, 5, {"_step": 2, "v": [1, 2')
     home = ingested(tmp_path, tmp_path / "r.json")
-    assert rows(home, "select step from wandb_rows order by 1") == [(0,), (1,)]
+    assert rows(home, "select step from history_rows order by 1") == [(0,), (1,)]
     faults = rows(home, "select locator, reason from quarantine order by 1")
     assert faults[0] == ("byte 46", "row 3 is not a JSON object")
     assert faults[1][0] == "byte 49" and faults[1][1].startswith("row 4 and what follows is not JSON")
@@ -174,7 +174,7 @@ def test_a_duplicate_and_a_nameless_column_are_quarantined_by_name(tmp_path: Pat
 def test_rows_of_another_width_and_cells_of_another_encoding_are_quarantined(tmp_path: Path):
     (tmp_path / "r.csv").write_bytes(b"_step,a,b\n0,1,2\n1,5\n2,\xff,7\n3,4,5,6\n4,8,9\n5,1")
     home = ingested(tmp_path, tmp_path / "r.csv")
-    assert rows(home, "select step, record_number from wandb_rows order by 1") == [(0, 2), (2, 4), (4, 6)]
+    assert rows(home, "select step, record_number from history_rows order by 1") == [(0, 2), (2, 4), (4, 6)]
     assert rows(home, VALUES) == [
         (0, "a", None, 1.0, None),
         (0, "b", None, 2.0, None),
@@ -195,7 +195,7 @@ def test_a_csv_without_a_header_is_refused(text: str, tmp_path: Path):
     file = write(tmp_path / "r.csv", text)
     with pytest.raises(SourceError, match=r"line 1: (no header|the file is empty)"):
         ingested(tmp_path, file)
-    assert rows(Home(tmp_path / "home"), "select count(*) from wandb_history") == [(0,)]
+    assert rows(Home(tmp_path / "home"), "select count(*) from history_values") == [(0,)]
     assert rows(Home(tmp_path / "home"), "select locator from quarantine") == [("line 1",)]
 
 
@@ -231,10 +231,10 @@ def test_a_header_wider_and_rows_longer_than_a_read_block(tmp_path: Path):
     write(tmp_path / "wide.csv", ",".join(["_step", *names]) + "\n" + body)
     write(tmp_path / "long.csv", '_step,t\n0,"' + "x" * 20_000_000 + '"\n1,y\n')
     home = ingested(tmp_path, tmp_path / "wide.csv", tmp_path / "long.csv")
-    assert rows(home, "select count(*), sum(value) from wandb_history where metric like 'metric/%'") == [
+    assert rows(home, "select count(*), sum(value) from history_values where metric like 'metric/%'") == [
         (9000, sum(i + s + 0.25 for i in range(3000) for s in range(3)))
     ]
-    assert rows(home, "select row_idx, length(value_text) from wandb_history where metric = 't' order by 1") == [
+    assert rows(home, "select row_idx, length(value_text) from history_values where metric = 't' order by 1") == [
         (0, 20_000_002),
         (1, 3),
     ]
@@ -259,12 +259,12 @@ def test_chart_exports_of_a_folder_are_one_log_a_label(tmp_path: Path):
     write(tmp_path / "c" / "wandb_export_1.csv", CHART_LOSS)
     one = write(tmp_path / "c" / "wandb_export_2.csv", CHART_SCORES)
     home = ingested(tmp_path, one)  # brings the other chart of its folder
-    logs = rows(home, "select run_id, display_name, history_row_count, source_kind from wandb_logs order by 1")
+    logs = rows(home, "select run_id, run_name, history_row_count, source_kind from history_logs order by 1")
     assert logs == [("grpo - a", "grpo - a", 3, "export"), ("sft", "sft", 1, "export")]
     values = rows(
         home,
-        """select run_id, step, metric, value from wandb_history join wandb_rows using (source_name, row_idx)
-           join wandb_logs using (source_name) where metric <> '_step' order by all""",
+        """select run_id, step, metric, value from history_values join history_rows using (source_name, row_idx)
+           join history_logs using (source_name) where metric <> '_step' order by all""",
     )
     assert math.isnan(values.pop(4)[3])
     assert values == [
@@ -284,7 +284,7 @@ def test_a_chart_over_another_axis_keeps_the_axis_as_a_metric(tmp_path: Path):
     text = chart("global_step", ["r - scores", "r - _step"], ["16", "1", "1", "1", "3", "3", "3"])
     home = ingested(tmp_path, write(tmp_path / "c" / "chart.csv", text))
     assert rows(home, VALUES) == [(0, "global_step", None, 16.0, None), (0, "scores", None, 1.0, None)]
-    assert rows(home, "select step from wandb_rows") == [(3,)]
+    assert rows(home, "select step from history_rows") == [(3,)]
 
 
 @pytest.mark.parametrize(
@@ -304,7 +304,7 @@ def test_which_run_an_export_is(place, with_note, run_id, expected, tmp_path: Pa
     if with_note:
         write(file.parent / "run.json", RUN)
     home = ingested(tmp_path, file, run_id=run_id)
-    assert rows(home, "select run_id, arm_in_path from wandb_logs") == [expected]
+    assert rows(home, "select run_id, arm_in_path from history_logs") == [expected]
 
 
 def test_a_run_json_beside_several_named_histories_is_of_its_own_only(tmp_path: Path):
@@ -312,8 +312,8 @@ def test_a_run_json_beside_several_named_histories_is_of_its_own_only(tmp_path: 
         write(tmp_path / "in" / name, "_step,_timestamp,scores\n0,1,1\n")
     write(tmp_path / "in" / "run.json", RUN)
     home = ingested(tmp_path, tmp_path / "in")
-    assert rows(home, "select run_id, state from wandb_logs order by 1") == [("abc123", "finished"), ("other", None)]
-    assert rows(home, "select distinct source_name from wandb_config") == [("abc123-export",)]
+    assert rows(home, "select run_id, state from history_logs order by 1") == [("abc123", "finished"), ("other", None)]
+    assert rows(home, "select distinct source_name from history_config") == [("abc123-export",)]
 
 
 @pytest.mark.parametrize("stem", ["history", "history_scan_raw", "wandb_export_2026-01-02T10_00_00", "export", "data"])
@@ -325,7 +325,7 @@ def test_an_export_that_tells_no_run_asks_for_it(stem: str, tmp_path: Path):
     ((reason,),) = rows(home, "select reason from quarantine")
     assert "--run-id" in reason
     ingest_wandb(home, [str(file)], "r5", workers=1)
-    assert rows(home, "select run_id from wandb_logs") == [("r5",)]
+    assert rows(home, "select run_id from history_logs") == [("r5",)]
     assert rows(home, "from quarantine") == []
 
 
@@ -342,8 +342,8 @@ def test_run_json_of_the_api_and_a_broken_one(tmp_path: Path):
     write(tmp_path / "b" / "r5.csv", "_step,_timestamp,scores\n0,1,1\n")
     write(tmp_path / "b" / "run.json", '{"id": ')
     home = ingested(tmp_path, tmp_path)
-    assert rows(home, "select run_id, display_name from wandb_logs order by 1") == [("r5", None), ("r77", "nice")]
-    assert rows(home, "select config_key, value_json from wandb_config") == [("k", "3")]
+    assert rows(home, "select run_id, run_name from history_logs order by 1") == [("r5", None), ("r77", "nice")]
+    assert rows(home, "select config_key, value_json from history_config") == [("k", "3")]
     ((reason,),) = rows(home, "select reason from quarantine")
     assert reason.startswith("run.json is not JSON")
 
@@ -370,7 +370,13 @@ def test_a_tree_gives_its_logs_and_exports_and_nothing_else(tmp_path: Path):
     home = fresh(tmp_path / "home")
     outcome = ingest_wandb(home, [str(tree)], workers=1)
     assert (outcome.landed, outcome.copies) == (5, 1)
-    assert rows(home, "select run_id from wandb_logs order by 1") == [("grpo - a",), ("r1",), ("r2",), ("r3",), ("r4",)]
+    assert rows(home, "select run_id from history_logs order by 1") == [
+        ("grpo - a",),
+        ("r1",),
+        ("r2",),
+        ("r3",),
+        ("r4",),
+    ]
 
 
 def test_a_log_keeps_its_name_when_it_grows_and_moves(tmp_path: Path):
@@ -380,7 +386,7 @@ def test_a_log_keeps_its_name_when_it_grows_and_moves(tmp_path: Path):
         writer.run("r/1 é", 1.5e9, {"lr": 1})
         writer.history({"_step": 0, "scores": 1})
     home = ingested(tmp_path, path.parent)
-    (before,) = rows(home, "select source_name, history_row_count from wandb_logs")
+    (before,) = rows(home, "select source_name, history_row_count from history_logs")
     short = tmp_path / "short.wandb"
     shutil.copy(path, short)
     with LogWriter(path) as writer:
@@ -388,13 +394,13 @@ def test_a_log_keeps_its_name_when_it_grows_and_moves(tmp_path: Path):
         for step in range(5):
             writer.history({"_step": step, "scores": 1})
     ingest_wandb(home, [str(path.parent)], workers=1)
-    (after,) = rows(home, "select source_name, history_row_count from wandb_logs")
+    (after,) = rows(home, "select source_name, history_row_count from history_logs")
     assert after == (before[0], 5) and "/" not in before[0] and before[1] == 1
     moved = tmp_path / "elsewhere.wandb"
     path.rename(moved)
     outcome = ingest_wandb(home, [str(moved), str(short)], workers=1)
     assert (outcome.landed, outcome.unchanged, outcome.copies) == (0, 1, 1)
-    assert rows(home, "select source_name, history_row_count from wandb_logs") == [after]
+    assert rows(home, "select source_name, history_row_count from history_logs") == [after]
 
 
 def test_a_log_that_later_tells_its_run_replaces_what_it_was(tmp_path: Path):
@@ -402,11 +408,11 @@ def test_a_log_that_later_tells_its_run_replaces_what_it_was(tmp_path: Path):
     path.parent.mkdir()
     LogWriter(path).close()
     home = ingested(tmp_path, path.parent)
-    assert rows(home, "select run_id, source_name like 'norun-%' from wandb_logs") == [(None, True)]
+    assert rows(home, "select run_id, source_name like 'norun-%' from history_logs") == [(None, True)]
     with LogWriter(path) as writer:
         writer.run("r1", 1.5e9, {})
     ingest_wandb(home, [str(path.parent)], workers=1)
-    assert rows(home, "select run_id from wandb_logs") == [("r1",)]
+    assert rows(home, "select run_id from history_logs") == [("r1",)]
 
 
 def test_read_only_files_and_folders_are_read(tmp_path: Path):
@@ -423,7 +429,7 @@ def test_read_only_files_and_folders_are_read(tmp_path: Path):
         home = ingested(tmp_path, folder)
     finally:
         folder.chmod(0o755)
-    assert rows(home, "select run_id from wandb_logs order by 1") == [("r1",), ("r2",)]
+    assert rows(home, "select run_id from history_logs order by 1") == [("r1",), ("r2",)]
     assert {file: file.stat().st_mtime_ns for file in folder.iterdir()} == before
 
 

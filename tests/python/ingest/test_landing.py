@@ -24,21 +24,21 @@ from tests.python.support.landed import everything, fresh, rows
 
 
 def config(*keys: str) -> tuple[str, pa.RecordBatch]:
-    return "wandb_config", pa.RecordBatch.from_pydict({"config_key": list(keys), "value_json": ["1"] * len(keys)})
+    return "history_config", pa.RecordBatch.from_pydict({"config_key": list(keys), "value_json": ["1"] * len(keys)})
 
 
 def summary(*keys: str) -> tuple[str, pa.RecordBatch]:
-    return "wandb_summary", pa.RecordBatch.from_pydict({"summary_key": list(keys), "value_json": ["2"] * len(keys)})
+    return "history_summary", pa.RecordBatch.from_pydict({"summary_key": list(keys), "value_json": ["2"] * len(keys)})
 
 
 SOURCE = Source("wandb", "one", "/data/one", "d1", 10)
-KEYS = "select source_name, config_key from wandb_config order by all"
+KEYS = "select source_name, config_key from history_config order by all"
 
 
 def test_a_source_lands_with_its_name_and_its_record(tmp_path: Path):
     home = fresh(tmp_path)
     counts = land(home, SOURCE, [config("a", "b"), summary("s"), quarantine("line 3", "torn"), config("c")])
-    assert counts == {"wandb_config": 3, "wandb_summary": 1, "quarantine": 1, "landed_sources": 1}
+    assert counts == {"history_config": 3, "history_summary": 1, "quarantine": 1, "landed_sources": 1}
     assert rows(home, KEYS) == [("one", "a"), ("one", "b"), ("one", "c")]
     assert rows(home, "from quarantine") == [("one", "line 3", "torn")]
     assert rows(home, "select row_count, quarantined_count, digest from landed_sources") == [(4, 1, "d1")]
@@ -52,7 +52,7 @@ def test_landing_again_replaces_the_source_and_leaves_the_others(tmp_path: Path)
     land(home, Source("wandb", "two", "/data/two", "d", 1), [config("z")])
     land(home, SOURCE, [config("b")])
     assert rows(home, KEYS) == [("one", "b"), ("two", "z")]
-    assert rows(home, "from wandb_summary") == []  # the table that the source no longer fills is emptied of it
+    assert rows(home, "from history_summary") == []  # the table that the source no longer fills is emptied of it
 
 
 def test_a_forgotten_source_is_nowhere(tmp_path: Path):
@@ -83,7 +83,7 @@ def test_a_repeated_key_and_strange_columns_are_refused(tmp_path: Path):
     with pytest.raises(LandingError, match="more than once"):
         land(home, SOURCE, [config("a"), config("b", "a")])
     with pytest.raises(LandingError, match="extra"):
-        land(home, SOURCE, [("wandb_config", config("a")[1].append_column("extra", pa.array([1])))])
+        land(home, SOURCE, [("history_config", config("a")[1].append_column("extra", pa.array([1])))])
     assert not any(found for found in everything(home).values())
 
 
@@ -152,15 +152,15 @@ def test_row_groups_are_gathered_and_dictionaries_joined(tmp_path: Path):
         for at in range(0, 3000, 10):
             part = pa.array(names[at : at + 10])
             yield (
-                "wandb_config",
+                "history_config",
                 pa.RecordBatch.from_pydict(
                     {"config_key": part.dictionary_encode() if at % 20 else part, "value_json": part}
                 ),
             )
 
     land(home, SOURCE, batches())
-    assert rows(home, "select config_key, value_json from wandb_config order by 1") == [(n, n) for n in names]
-    assert pq.ParquetFile(home.table("wandb_config") / "one.parquet").num_row_groups == 1
+    assert rows(home, "select config_key, value_json from history_config order by 1") == [(n, n) for n in names]
+    assert pq.ParquetFile(home.table("history_config") / "one.parquet").num_row_groups == 1
 
 
 def test_dictionaries_in_another_order_stay_dictionaries(tmp_path: Path):
@@ -172,11 +172,11 @@ def test_dictionaries_in_another_order_stay_dictionaries(tmp_path: Path):
             metrics = pa.array(names[at % 3 :] + names[: at % 3]).dictionary_encode()
             nothing = pa.nulls(3, pa.string())
             columns = {"row_idx": [at] * 3, "metric": metrics, "key_path": nothing, "value": [1.0] * 3}
-            yield "wandb_history", pa.RecordBatch.from_pydict(columns | {"value_text": nothing})
+            yield "history_values", pa.RecordBatch.from_pydict(columns | {"value_text": nothing})
 
     land(home, SOURCE, batches())
-    assert rows(home, "select metric, count(*) from wandb_history group by 1 order by 1") == [(n, 300) for n in names]
-    metadata = pq.ParquetFile(home.table("wandb_history") / "one.parquet").metadata.row_group(0)
+    assert rows(home, "select metric, count(*) from history_values group by 1 order by 1") == [(n, 300) for n in names]
+    metadata = pq.ParquetFile(home.table("history_values") / "one.parquet").metadata.row_group(0)
     (metric,) = [c for c in map(metadata.column, range(metadata.num_columns)) if c.path_in_schema == "metric"]
     assert metric.total_uncompressed_size < 5_000  # 180,000 where each text is written
 
@@ -209,7 +209,7 @@ def test_unchanged_is_skipped_changed_is_replaced_and_copies_count_once(tmp_path
     first.write_text("x\none\ntwo\n")
     assert run(first, copy) == (1, 0, 1)
     assert run(copy) == (0, 0, 1)  # an older, shorter copy does not push out the longer one
-    assert rows(home, "select config_key from wandb_config where source_name = 'x' order by 1") == [
+    assert rows(home, "select config_key from history_config where source_name = 'x' order by 1") == [
         ("one",),
         ("two",),
         ("x",),
@@ -223,7 +223,7 @@ def test_a_source_that_was_landed_under_another_name_replaces_that_landing(tmp_p
     ingest(home, "test", [file], files_source, read_lines, workers=1)
     file.write_text("named\nmore\n")
     ingest(home, "test", [file], files_source, read_lines, workers=1)
-    assert rows(home, "select distinct source_name from wandb_config") == [("named",)]
+    assert rows(home, "select distinct source_name from history_config") == [("named",)]
     assert rows(home, "select source_name from landed_sources") == [("named",)]
 
 
@@ -265,7 +265,7 @@ def test_ingest_killed_at_random_moments_and_rerun_lands_the_same(tmp_path: Path
             counted = rows(home, f"select row_count from landed_sources where source_name = '{name}'")[0][0]
             sql = " + ".join(
                 f"(select count(*) from {table} where source_name = '{name}')"
-                for table in ("wandb_logs", "wandb_config", "wandb_rows", "wandb_history")
+                for table in ("history_logs", "history_config", "history_rows", "history_values")
             )
             # Files are renamed one by one: a landing killed in between is whole once the next command has recovered.
             recover(home)

@@ -46,9 +46,9 @@ def landed(home: Path, table: str) -> list[dict]:
 
 def history(home: Path) -> dict[str, list[tuple]]:
     """(row, metric, value, text) of every item of every run."""
-    names = {row["source_name"]: row["run_id"] for row in landed(home, "wandb_logs")}
+    names = {row["source_name"]: row["run_id"] for row in landed(home, "history_logs")}
     found: dict[str, list[tuple]] = {run_id: [] for run_id in names.values()}
-    for row in landed(home, "wandb_history"):
+    for row in landed(home, "history_values"):
         found[names[row["source_name"]]].append((row["row_idx"], row["metric"], row["value"], row["value_text"]))
     return {run_id: sorted(rows, key=str) for run_id, rows in found.items()}
 
@@ -100,9 +100,9 @@ def test_every_kind_of_value_lands_and_a_rerun_reads_only_what_changed(serve, ho
     assert repr([item for item in told if item[1] != "big"]) == repr(
         [(r, m, v, json.dumps(json.loads(t), sort_keys=True) if t else t) for r, m, v, t in by_run["packed"]]
     )
-    samples = [(row["metric"], row["value"]) for row in landed(home, "wandb_system_metrics")]
+    samples = [(row["metric"], row["value"]) for row in landed(home, "history_system_values")]
     assert sorted(samples) == [("cpu", 12.5), ("gpu.0.gpu", 90.0)]
-    assert {(r["config_key"], r["value_json"]) for r in landed(home, "wandb_config")} == {
+    assert {(r["config_key"], r["value_json"]) for r in landed(home, "history_config")} == {
         ("exp_name", '"odd"'),
         ("nested.a", "1"),
         ("home", '"/data"'),
@@ -116,7 +116,7 @@ def test_every_kind_of_value_lands_and_a_rerun_reads_only_what_changed(serve, ho
     assert "1 landed, 1 unchanged" in ingest(home, "--run", "plain", "--run", "odd").stdout
     assert "0 landed, 1 unchanged" in ingest(home, "--since", "2026-09-20").stdout
     assert "0 landed, 1 unchanged" in ingest(home, "sim-lab/sc3/plain").stdout
-    assert len(landed(home, "wandb_logs")) == 3
+    assert len(landed(home, "history_logs")) == 3
 
 
 def test_passing_failures_end_in_success(serve, home):

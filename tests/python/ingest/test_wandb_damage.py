@@ -229,17 +229,17 @@ def test_ingest_of_any_damaged_log_never_raises_and_counts_add_up(tmp_path_facto
     path.parent.mkdir()
     path.write_bytes(content)
     landed = read_whole(path)
-    if landed["wandb_logs"]:
-        (facts,) = landed["wandb_logs"]
+    if landed["history_logs"]:
+        (facts,) = landed["history_logs"]
         assert facts["record_count"] == sum(isinstance(part, Found) for part in records(path))
         lost = [part for part in records(path) if isinstance(part, Lost)]
         assert facts["lost_tail_bytes"] == sum(part.end - part.offset for part in lost if part.is_tail)
         assert len(landed["quarantine"]) >= len(lost)
-        steps = landed["wandb_rows"]
+        steps = landed["history_rows"]
         assert [row["row_idx"] for row in steps] == list(range(facts["history_row_count"]))
         assert all(left["step"] < right["step"] for left, right in pairwise(steps))
         assert all(left["record_number"] < right["record_number"] for left, right in pairwise(steps))
-        items = [(row["row_idx"], row["metric"]) for row in landed["wandb_history"]]
+        items = [(row["row_idx"], row["metric"]) for row in landed["history_values"]]
         assert len(set(items)) == len(items) == 4 * len(steps)
     else:
         assert landed["quarantine"]
@@ -264,10 +264,10 @@ def test_records_with_valid_checksums_and_any_content_never_raise(tmp_path_facto
     path.parent.mkdir()
     path.write_bytes(framed([bytes(item) for item in items]))
     landed = read_whole(path)
-    (facts,) = landed["wandb_logs"]
+    (facts,) = landed["history_logs"]
     assert facts["record_count"] == len(items)
-    assert [row["row_idx"] for row in landed["wandb_rows"]] == list(range(facts["history_row_count"]))
-    for row in landed["wandb_config"] + landed["wandb_summary"]:
+    assert [row["row_idx"] for row in landed["history_rows"]] == list(range(facts["history_row_count"]))
+    for row in landed["history_config"] + landed["history_summary"]:
         json.loads(row["value_json"])
     shutil.rmtree(folder)
 
@@ -284,8 +284,8 @@ def read_whole(path: Path) -> dict[str, list[dict]]:
 def test_the_size_of_batches_changes_nothing(tmp_path: Path, monkeypatch):
     small_log(tmp_path / "a.wandb")
     whole = read_whole(tmp_path / "a.wandb")
-    assert [row["row_idx"] for row in whole["wandb_rows"]] == list(range(300))
-    assert [row["sample_idx"] for row in whole["wandb_system_metrics"]] == list(range(6))
+    assert [row["row_idx"] for row in whole["history_rows"]] == list(range(300))
+    assert [row["sample_idx"] for row in whole["history_system_values"]] == list(range(6))
     monkeypatch.setattr(wandb_log, "_BATCH_RECORDS", 4)
     in_pieces = read_whole(tmp_path / "a.wandb")
     for table in whole:
@@ -303,7 +303,7 @@ def ingest_bytes(content: bytes, folder: Path, name: str = "run-x.wandb") -> Hom
 
 def test_a_log_of_the_header_alone_is_a_log_without_a_run(tmp_path: Path):
     home = ingest_bytes(HEADER, tmp_path)
-    assert rows(home, "select run_id, record_count, history_row_count, lost_tail_bytes from wandb_logs") == [
+    assert rows(home, "select run_id, record_count, history_row_count, lost_tail_bytes from history_logs") == [
         (None, 0, 0, 0)
     ]
     assert rows(home, "select count(*) from quarantine") == [(0,)]
@@ -314,7 +314,7 @@ def test_a_log_of_the_header_alone_is_a_log_without_a_run(tmp_path: Path):
 )
 def test_a_file_that_is_no_log_is_quarantined_and_refused_by_itself(content: bytes, tmp_path: Path):
     home = ingest_bytes(content, tmp_path)
-    assert rows(home, "select count(*) from wandb_logs") == [(0,)]
+    assert rows(home, "select count(*) from history_logs") == [(0,)]
     ((locator, reason),) = rows(home, "select locator, reason from quarantine")
     assert locator == "byte 0" and reason.startswith("not a W&B log")
     done = seamline("ingest", "wandb", tmp_path / "logs" / "run-x.wandb", home=home.path, check=False)
@@ -326,7 +326,7 @@ def test_a_damaged_file_header_costs_itself(tmp_path: Path):
     content = bytearray((tmp_path / "a.wandb").read_bytes())
     content[2] = 0
     home = ingest_bytes(bytes(content), tmp_path)
-    assert rows(home, "select run_id, history_row_count from wandb_logs") == [("r1", 300)]
+    assert rows(home, "select run_id, history_row_count from history_logs") == [("r1", 300)]
     assert rows(home, "select locator from quarantine") == [("byte 0",)]
 
 
@@ -335,9 +335,9 @@ def test_a_record_that_is_no_message_is_quarantined(tmp_path: Path):
     good = [part.payload for part in records(tmp_path / "a.wandb")]
     broken = [b"\x08\x05\x12\x05\x0a\xff\xff\xff\xff", b"\x08\x09\x8a\x01\x02\x0a\x7f", b"\x08\x07\x3a\x02\x0a\x09"]
     home = ingest_bytes(framed([*good[:3], *broken, *good[3:]]), tmp_path)
-    assert rows(home, "select history_row_count, record_count from wandb_logs") == [(3, len(good) + 3)]
+    assert rows(home, "select history_row_count, record_count from history_logs") == [(3, len(good) + 3)]
     assert rows(home, "select count(*), count(distinct locator) from quarantine") == [(3, 3)]
-    assert rows(home, "select step from wandb_rows order by row_idx") == [(0,), (1,), (2,)]
+    assert rows(home, "select step from history_rows order by row_idx") == [(0,), (1,), (2,)]
 
 
 def history(num: int, *items: tuple) -> bytes:
@@ -364,7 +364,7 @@ def test_a_key_twice_in_a_record_lands_once_and_two_paths_of_one_name_both(tmp_p
         (["d", "e"], "7"),
     )
     home = ingest_bytes(framed([record]), tmp_path)
-    landed = rows(home, "select metric, key_path, value from wandb_history where metric <> '_step' order by all")
+    landed = rows(home, "select metric, key_path, value from history_values where metric <> '_step' order by all")
     assert landed == [("a", None, 3.0), ("b.c", '["b", "c"]', 5.0), ("b.c", None, 4.0), ("d.e", '["d", "e"]', 7.0)]
     assert rows(home, "select locator, reason from quarantine order by reason") == [
         ("byte 7", "key 'a' is in one history record 3 times: the last value, 3, landed, not 1, 2"),
@@ -386,7 +386,7 @@ def test_values_in_typed_fields_land_too(tmp_path: Path):
         if kind:
             setattr(item, kind, value)
     home = ingest_bytes(framed([record.SerializeToString()]), tmp_path)
-    assert rows(home, "select metric, value, value_text from wandb_history order by metric") == [
+    assert rows(home, "select metric, value, value_text from history_values order by metric") == [
         ("b", None, "true"),
         ("f", 0.5, None),
         ("i", -float(2**60), str(-(2**60) - 1)),
@@ -412,7 +412,7 @@ def test_the_last_summary_and_config_stand(tmp_path: Path):
         summary((["h", "_type"], '"histogram"'), (["h", "values"], "[1]"), remove=[["gone"]]),
     ]
     home = ingest_bytes(framed(items), tmp_path)
-    assert rows(home, "select summary_key, value_json from wandb_summary order by 1") == [
+    assert rows(home, "select summary_key, value_json from history_summary order by 1") == [
         ("a", "2"),
         ("b", "1"),
         ("h", '{"_type": "histogram", "values": [1]}'),
@@ -423,7 +423,7 @@ def test_the_last_summary_and_config_stand(tmp_path: Path):
 def test_half_a_surrogate_pair_in_a_nested_key_or_text_lands_escaped(tmp_path: Path):
     nested = ("d", '{"a\\ud800": {"b": 1}, "t": "\\udc00"}')
     home = ingest_bytes(framed([history(1, nested)]), tmp_path)
-    assert rows(home, "select metric, key_path, value, value_text from wandb_history order by 1") == [
+    assert rows(home, "select metric, key_path, value, value_text from history_values order by 1") == [
         ("d.a\\ud800.b", '["d", "a\\\\ud800", "b"]', 1.0, None),
         ("d.t", '["d", "t"]', None, '"\\udc00"'),
     ]
@@ -432,5 +432,5 @@ def test_half_a_surrogate_pair_in_a_nested_key_or_text_lands_escaped(tmp_path: P
 def test_bytes_after_the_checksum_of_nothing_are_not_read_as_a_record(tmp_path: Path):
     nothing = struct.pack("<IHB", zlib.crc32(b"\x01"), 0, 1)
     home = ingest_bytes(HEADER + nothing, tmp_path)
-    assert rows(home, "select record_count, history_row_count from wandb_logs") == [(1, 0)]
-    assert everything(home)["wandb_rows"] == []
+    assert rows(home, "select record_count, history_row_count from history_logs") == [(1, 0)]
+    assert everything(home)["history_rows"] == []

@@ -30,14 +30,16 @@ class Campaign:
     """Landing rows under construction."""
 
     def __init__(self):
-        self.tables = {n: [] for n in ("landed_sources", "wandb_logs", "wandb_rows", "wandb_history", "wandb_config")}
+        self.tables = {
+            n: [] for n in ("landed_sources", "history_logs", "history_rows", "history_values", "history_config")
+        }
 
     def log(self, log_id, run_id, rows, minute=0, kind="log", config=None, **facts):
         """Rows are dicts of values, one a second from `minute`; a value may be (value, text, key_path)."""
         start = EPOCH + timedelta(minutes=minute)
         self.tables["landed_sources"].append({"source_name": log_id, "path": f"/runs/{log_id}"})
         has_exit = facts.pop("has_exit_record", False if kind == "log" else None)
-        self.tables["wandb_logs"].append(
+        self.tables["history_logs"].append(
             {
                 "source_name": log_id,
                 "run_id": run_id,
@@ -49,14 +51,16 @@ class Campaign:
             | facts
         )
         for key, value in (config or {}).items():
-            self.tables["wandb_config"].append({"source_name": log_id, "config_key": key, "value_json": value})
+            self.tables["history_config"].append({"source_name": log_id, "config_key": key, "value_json": value})
         for i, values in enumerate(rows):
             row = {"source_name": log_id, "row_idx": i}
-            self.tables["wandb_rows"].append(row | {"record_number": i + 1, "logged_at": start + timedelta(seconds=i)})
+            self.tables["history_rows"].append(
+                row | {"record_number": i + 1, "logged_at": start + timedelta(seconds=i)}
+            )
             for metric, value in values.items():
                 name, *_ = metric.split("@")  # `a@2` is a second row of the name `a`
                 value, text, path = value if isinstance(value, tuple) else (value, None, None)
-                self.tables["wandb_history"].append(
+                self.tables["history_values"].append(
                     row | {"metric": name, "value": value, "value_text": text, "key_path": path}
                 )
         return self
@@ -72,19 +76,19 @@ def steps(*positions, **values):
 
 def test_the_arm_is_what_the_run_states_best(models):
     campaign = Campaign()
-    every = {"display_name": "name__42__1789453662", "run_group": "group", "arm_in_path": "path"}
+    every = {"run_name": "name__42__1789453662", "run_group": "group", "arm_in_path": "path"}
     campaign.log("a1", "assigned", steps(1), **every, config={"exp_name": '"exp"'})
     campaign.declare("arm_assignments", run_id="assigned", arm="declared arm", reason="by hand")
     campaign.log("b1", "experiment", steps(1), **every, config={"exp_name": '"exp"', "other": "1"})
     campaign.log("c1", "path", steps(1), **every, config={"exp_name": '""'})
-    campaign.log("d1", "tail", steps(1), display_name="na__me__-1__1789453662", run_group="group")
-    campaign.log("e1", "group", steps(1), display_name="name__1", run_group="group")
-    campaign.log("f1", "name", steps(1), display_name="name__1__now", run_group="")
-    campaign.log("g1", "id", steps(1), display_name="", run_group="")
-    campaign.log("h1", "twice", steps(1), minute=1, config={"exp_name": '"older"'}, display_name="first", project="p1")
+    campaign.log("d1", "tail", steps(1), run_name="na__me__-1__1789453662", run_group="group")
+    campaign.log("e1", "group", steps(1), run_name="name__1", run_group="group")
+    campaign.log("f1", "name", steps(1), run_name="name__1__now", run_group="")
+    campaign.log("g1", "id", steps(1), run_name="", run_group="")
+    campaign.log("h1", "twice", steps(1), minute=1, config={"exp_name": '"older"'}, run_name="first", project="p1")
     campaign.log("h2", "twice", steps(2), minute=2, config={"exp_name": '"newer"'}, project="p2", state="crashed")
-    campaign.log("h3", "twice", [], minute=3, display_name="last")
-    campaign.log("i1", None, [], display_name="a log without a run record")
+    campaign.log("h3", "twice", [], minute=3, run_name="last")
+    campaign.log("i1", None, [], run_name="a log without a run record")
     models.run(campaign.tables)
     found = models.rows("select run_id, arm, run_name, project, state, started_at from runs order by run_id")
     at = EPOCH
@@ -181,11 +185,11 @@ def test_a_run_sums_its_logs_and_takes_its_end_from_the_last(models):
 )
 def test_exclusions_take_from_inclusive_until_exclusive(models, exclusion, excluded):
     campaign = Campaign()
-    campaign.log("a1", "a", steps(1, 2, 3), display_name="one").log("b1", "b", steps(4, 5, 6), 1, display_name="one")
+    campaign.log("a1", "a", steps(1, 2, 3), run_name="one").log("b1", "b", steps(4, 5, 6), 1, run_name="one")
     times = {k: EPOCH + timedelta(seconds=v) for k, v in exclusion.items() if k.startswith("logged")}
     campaign.declare("run_exclusions", **(exclusion | times))
     models.run(campaign.tables)
-    found = models.rows("select run_id, row_idx from history_rows where drop_reason = 'excluded' order by 1, 2")
+    found = models.rows("select run_id, row_idx from usable_rows where drop_reason = 'excluded' order by 1, 2")
     assert found == [(run, row) for run, rows in excluded.items() for row in rows]
 
 
@@ -198,10 +202,10 @@ def test_two_exclusions_of_one_row_exclude_it_once(models):
 
 def test_an_arm_shows_its_lineages_and_margins(models):
     campaign = Campaign()
-    campaign.log("a1", "long", steps(*range(0, 1000, 100)), display_name="arm")
-    campaign.log("b1", "relaunch", steps(0, 100, 200, 300), 1, display_name="arm")
-    campaign.log("c1", "resumed", steps(306, 406, 408, 426, 1026), 2, display_name="arm")
-    campaign.log("d1", "alone", steps(5), display_name="single")
+    campaign.log("a1", "long", steps(*range(0, 1000, 100)), run_name="arm")
+    campaign.log("b1", "relaunch", steps(0, 100, 200, 300), 1, run_name="arm")
+    campaign.log("c1", "resumed", steps(306, 406, 408, 426, 1026), 2, run_name="arm")
+    campaign.log("d1", "alone", steps(5), run_name="single")
     campaign.declare("arms", arm="arm", expected_step_count=7, is_running=False, headline_metric="reward", note="short")
     campaign.declare("arms", arm="single", expected_step_count=1, is_running=True)
     models.run(campaign.tables)
@@ -261,9 +265,9 @@ def test_a_complete_arm_with_other_steps_than_declared_is_found(models, running,
 @pytest.mark.parametrize(("seconds", "concurrent"), [(2, True), (3, False)])
 def test_segments_that_overlap_in_time_are_found(models, seconds, concurrent):
     campaign = Campaign()
-    campaign.log("a1", "a", steps(0, 1, 2, 3), display_name="arm")  # its last row is at second 3
-    campaign.log("b1", "b", steps(0, 1), seconds / 60, display_name="arm")
-    campaign.log("c1", "c", steps(0, 1, 2, 3, 4), 30, display_name="arm")
+    campaign.log("a1", "a", steps(0, 1, 2, 3), run_name="arm")  # its last row is at second 3
+    campaign.log("b1", "b", steps(0, 1), seconds / 60, run_name="arm")
+    campaign.log("c1", "c", steps(0, 1, 2, 3, 4), 30, run_name="arm")
     models.run(campaign.tables)
     found = models.rows("select subject, detail from curve_findings where kind = 'concurrent_segments'")
     assert [s for s, _ in found] == (["arm"] if concurrent else [])
@@ -272,9 +276,9 @@ def test_segments_that_overlap_in_time_are_found(models, seconds, concurrent):
 
 def test_a_segment_inside_a_much_earlier_one_is_found(models):
     campaign = Campaign()
-    campaign.log("a1", "a", steps(*range(1000)), display_name="arm")
-    campaign.log("b1", "b", steps(0, 1), 1, display_name="arm")
-    campaign.log("c1", "c", steps(0, 1, 2), 2, display_name="arm")
+    campaign.log("a1", "a", steps(*range(1000)), run_name="arm")
+    campaign.log("b1", "b", steps(0, 1), 1, run_name="arm")
+    campaign.log("c1", "c", steps(0, 1, 2), 2, run_name="arm")
     models.run(campaign.tables)
     details = [d for (d,) in models.rows("select detail from curve_findings where kind = 'concurrent_segments'")]
     assert [d.split(")")[0] for d in details] == ["2 segments start before an earlier one ended (first: segment 2"]
@@ -360,10 +364,10 @@ def test_the_trainers_own_count_is_compared(models):
 def test_config_deviations_compare_numbers_as_numbers_and_the_longest_pattern_rules(models):
     campaign = Campaign()
     config = {"pack": "40960.0", "parser": '"vllm_hermes"', "lr": "1e-6", "layers": "[1,2]", "free": "1"}
-    campaign.log("a1", "a", [], display_name="arm-a", config=config | {"seen": "1"})
-    campaign.log("a2", "a", [], minute=1, display_name="arm-a", config={"seen": "2"})
-    campaign.log("b1", "b", [], display_name="arm-b", config={"pack": "67584", "parser": '"vllm_hermes"', "seen": "2"})
-    campaign.log("c1", "c", [], display_name="else", config={"pack": "1"})
+    campaign.log("a1", "a", [], run_name="arm-a", config=config | {"seen": "1"})
+    campaign.log("a2", "a", [], minute=1, run_name="arm-a", config={"seen": "2"})
+    campaign.log("b1", "b", [], run_name="arm-b", config={"pack": "67584", "parser": '"vllm_hermes"', "seen": "2"})
+    campaign.log("c1", "c", [], run_name="else", config={"pack": "1"})
     campaign.declare("frozen_recipe", arm_pattern="arm-*", config_key="pack", value="67584", affects_learning=True)
     campaign.declare("frozen_recipe", arm_pattern="*", config_key="parser", value="vllm_qwen3_xml")
     campaign.declare("frozen_recipe", arm_pattern="arm-b", config_key="parser", value="vllm_hermes")
@@ -386,8 +390,8 @@ def test_config_deviations_compare_numbers_as_numbers_and_the_longest_pattern_ru
 @pytest.mark.parametrize(("start", "kept_of_parent"), [(40, 9), (41, 0)])
 def test_a_resume_reaches_two_median_gaps_back_and_rows_of_one_step_are_no_gap(models, start, kept_of_parent):
     campaign = Campaign()
-    campaign.log("a1", "crashed", steps(0, 0, 0, 10, 10, 10, 20, 20, 20), display_name="arm")
-    campaign.log("b1", "resumed", steps(start, start + 10), 1, display_name="arm")
+    campaign.log("a1", "crashed", steps(0, 0, 0, 10, 10, 10, 20, 20, 20), run_name="arm")
+    campaign.log("b1", "resumed", steps(start, start + 10), 1, run_name="arm")
     models.run(campaign.tables)
     kept = models.rows("select run_id, kept_row_count, other_lineage_row_count from runs order by run_id")
     assert kept == [("crashed", kept_of_parent, 9 - kept_of_parent), ("resumed", 2, 0)]
@@ -403,8 +407,8 @@ def test_of_two_trainers_counts_that_differ_at_one_step_the_first_by_name_is_tol
 @pytest.mark.parametrize(("end", "is_found"), [(590, False), (580, True)])
 def test_a_curve_that_ends_before_what_was_rolled_back_is_found(models, end, is_found):
     campaign = Campaign()
-    campaign.log("a1", "long", steps(*range(0, 600, 10)), display_name="arm")
-    campaign.log("b1", "relaunch", steps(*range(10, end + 1, 10)), 5, display_name="arm")
+    campaign.log("a1", "long", steps(*range(0, 600, 10)), run_name="arm")
+    campaign.log("b1", "relaunch", steps(*range(10, end + 1, 10)), 5, run_name="arm")
     models.run(campaign.tables)
     found = models.rows("select subject, detail from curve_findings where kind = 'rolled_back_beyond_end'")
     assert [s for s, _ in found] == (["arm"] if is_found else [])
@@ -413,8 +417,8 @@ def test_a_curve_that_ends_before_what_was_rolled_back_is_found(models, end, is_
 
 def test_what_another_lineage_had_reached_is_no_roll_back_beyond_the_end(models):
     campaign = Campaign()
-    campaign.log("a1", "long", steps(*range(0, 600, 10)), display_name="arm")
-    campaign.log("b1", "relaunch", steps(0, 10, 20), 5, display_name="arm")
+    campaign.log("a1", "long", steps(*range(0, 600, 10)), run_name="arm")
+    campaign.log("b1", "relaunch", steps(0, 10, 20), 5, run_name="arm")
     models.run(campaign.tables)
     kinds = models.rows("select kind from curve_findings where subject = 'arm'")
     assert kinds == [("longer_lineage_not_chosen",)]
@@ -430,8 +434,8 @@ def test_every_step_back_within_a_log_begins_a_segment(models):
 @pytest.mark.parametrize(("leaf", "chosen"), [("long", "long"), ("relaunch", "relaunch"), ("unknown", "relaunch")])
 def test_a_declared_leaf_is_where_the_curve_ends(models, leaf, chosen):
     campaign = Campaign()
-    campaign.log("a1", "long", steps(0, 10, 20, 30), display_name="arm")
-    campaign.log("b1", "relaunch", steps(0, 10), 1, display_name="arm")
+    campaign.log("a1", "long", steps(0, 10, 20, 30), run_name="arm")
+    campaign.log("b1", "relaunch", steps(0, 10), 1, run_name="arm")
     campaign.declare("arms", arm="arm", leaf_run_id=leaf)
     models.run(campaign.tables)
     assert models.rows("select distinct run_id from arm_steps") == [(chosen,)]

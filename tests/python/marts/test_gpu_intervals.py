@@ -21,7 +21,7 @@ def _log(log, run, kind="log", rows=1):
         "source_name": log,
         "run_id": run,
         "source_kind": kind,
-        "display_name": "arm-a__1__1700000000",
+        "run_name": "arm-a__1__1700000000",
         "started_at": START,
         "history_row_count": rows,
     }
@@ -33,8 +33,8 @@ def test_samples_become_intervals_of_the_arms_clock(tmp_path):
     models.run(
         {
             "landed_sources": [{"source_name": log["source_name"], "path": "/x"} for log in logs],
-            "wandb_logs": logs,
-            "wandb_system_metrics": [
+            "history_logs": logs,
+            "history_system_values": [
                 *_sample("first", 0, 0, gpu_0_gpu=90.0, gpu_0_memoryAllocatedBytes=3.0 * 2**30, cpu=7.0),
                 *_sample("first", 1, 9.9, gpu_0_gpu=70.0, gpu_0_memoryAllocatedBytes=5.0 * 2**30),
                 *_sample("first", 2, 9.95, gpu_0_gpu=math.nan, gpu_1_temp=61.0),

@@ -85,7 +85,7 @@ def test_launches_that_agree_are_no_finding_and_diagnostics_are_no_figure() -> N
 def history(rows: list[tuple[str, int, int | None, dict]], starts: dict[str, int]) -> dict:
     """W&B landing tables: rows (log, row index, `_step`, values), logs starting so many hours after START."""
     return {
-        "wandb_logs": [
+        "history_logs": [
             {
                 "source_name": log,
                 "run_id": "tracked",
@@ -95,7 +95,7 @@ def history(rows: list[tuple[str, int, int | None, dict]], starts: dict[str, int
             }
             for log, hours in starts.items()
         ],
-        "wandb_rows": [
+        "history_rows": [
             {
                 "source_name": log,
                 "row_idx": idx,
@@ -104,7 +104,7 @@ def history(rows: list[tuple[str, int, int | None, dict]], starts: dict[str, int
             }
             for log, idx, step, _ in rows
         ],
-        "wandb_history": [
+        "history_values": [
             {"source_name": log, "row_idx": idx, "metric": metric}
             | ({"value_text": value} if isinstance(value, str) else {"value": value})
             for log, idx, _, data in rows
@@ -228,8 +228,8 @@ def test_three_counts_of_system_records_stand_side_by_side() -> None:
             for name, run in exports
         ],
         "rounds_tracker_fields": [{"source_name": s, "field": f, "value": v} for s, f, v in fields],
-        "wandb_system_metrics": [{"source_name": s, "sample_idx": n, "metric": m} for s, n, m in samples],
-        "wandb_logs": [
+        "history_system_values": [{"source_name": s, "sample_idx": n, "metric": m} for s, n, m in samples],
+        "history_logs": [
             {"source_name": name, "run_id": run, "source_kind": name, "history_row_count": 1}
             for name, run in (("log", "run"), ("api", "run"))
         ],

@@ -39,7 +39,7 @@ def test_a_wandb_run_counts_where_other_evidence_or_a_role_speaks_of_it() -> Non
     sources = [source(log["source_name"], "wandb") for log in logs]
     rows = [candidate("a", 1, 1, "g", 1, run_id="run-1")]
     roles = [{"run_id": "check-*", "role": "diagnostic"}]
-    models = candidates(rows, run_aliases=aliases, run_roles=roles, wandb_logs=logs, landed_sources=sources)
+    models = candidates(rows, run_aliases=aliases, run_roles=roles, history_logs=logs, landed_sources=sources)
     assert models.rows("select reported_run_id, run_id from run_identities order by 1") == [
         ("check-1", "check-1"),
         ("run-1", "run-1"),

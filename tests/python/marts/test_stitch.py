@@ -28,15 +28,15 @@ def moment(seconds):
 
 def landing(logs: list[Log], declared: Declared) -> dict[str, list[dict]]:
     """The landing rows of these logs, as the readers would land them. The arm travels as the display name."""
-    tables = {name: [] for name in ("wandb_logs", "landed_sources", "wandb_rows", "wandb_history")}
+    tables = {name: [] for name in ("history_logs", "landed_sources", "history_rows", "history_values")}
     for log in logs:
         tables["landed_sources"].append({"source_name": log.log_id, "path": log.log_id, "kind": "wandb"})
-        tables["wandb_logs"].append(
+        tables["history_logs"].append(
             {
                 "source_name": log.log_id,
                 "run_id": log.run_id,
                 "source_kind": log.kind,
-                "display_name": log.arm,
+                "run_name": log.arm,
                 "started_at": moment(log.started_at),
                 "has_exit_record": False,
                 "history_row_count": len(log.rows),
@@ -44,10 +44,10 @@ def landing(logs: list[Log], declared: Declared) -> dict[str, list[dict]]:
         )
         for row_idx, (time, values) in enumerate(log.rows):
             key = {"source_name": log.log_id, "row_idx": row_idx}
-            tables["wandb_rows"].append(key | {"record_number": row_idx + 2, "logged_at": moment(time)})
+            tables["history_rows"].append(key | {"record_number": row_idx + 2, "logged_at": moment(time)})
             for metric, value in values.items():
                 is_text = isinstance(value, str)
-                tables["wandb_history"].append(
+                tables["history_values"].append(
                     key
                     | {
                         "metric": metric,

@@ -149,7 +149,7 @@ def test_the_first_step_of_another_length_is_told_and_a_step_without_a_logged_on
     name = "arm__1__1"
     records = [record(step, 0, [1] * (11 if step in (1, 2) else 10)) for step in range(4)]
     logged = curve("arm", 4, name, lengths=10.0)
-    logged["wandb_history"].pop()
+    logged["history_values"].pop()
     turn_models.run(merged(shard(name, records), metadata(name), logged))
     assert turn_models.rows("select * exclude (arm) from turn_reconciliation order by training_step") == [
         (1, 10.0, 10.0, 0.0),

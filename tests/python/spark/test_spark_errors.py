@@ -119,6 +119,6 @@ def test_the_warehouse_of_an_older_version_says_what_to_do(home: Path, tmp_path:
     for mart in ("arms", "run_rows"):
         folder = Home(home).path / "spark" / "warehouse" / mart
         folder.mkdir(parents=True)
-        pq.write_table(pq.read_table(home / "landing" / "wandb_logs" / "_empty.parquet"), folder / "a.parquet")
+        pq.write_table(pq.read_table(home / "landing" / "history_logs" / "_empty.parquet"), folder / "a.parquet")
     done = seamline("export", "--target", "spark", tmp_path / "out", home=home, check=False)
     assert done.returncode == 1 and "run `seamline build --target spark`" in done.stderr

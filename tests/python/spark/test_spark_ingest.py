@@ -109,7 +109,7 @@ def named(name: str) -> Source:
 
 def some_rows(count: int) -> Batches:
     rows = {"config_key": [f"key {n}" for n in range(count)], "value_json": ["1"] * count}
-    yield "wandb_config", pa.RecordBatch.from_pydict(rows)
+    yield "history_config", pa.RecordBatch.from_pydict(rows)
 
 
 def read_or_refuse(source: Source) -> Batches:
@@ -150,7 +150,7 @@ def test_a_killed_attempt_changes_nothing(cluster: Cluster, tmp_path: Path) -> N
             home, "wandb", ["lucky", "unlucky"], named, partial(read_or_die, witness=witness), cluster=cluster
         )
     assert witness.read_text().count("unlucky.") == 2, "the first attempt had begun to write"
-    assert outcome.rows["wandb_config"] == 6
+    assert outcome.rows["history_config"] == 6
     with open_home(tmp_path / "here") as home:
         ingest(home, "wandb", ["lucky", "unlucky"], named, partial(read_or_die, witness=witness))
     assert_same(tmp_path / "here", tmp_path / "home")
@@ -173,7 +173,7 @@ def test_an_attempt_that_outlives_its_task_does_not_reach_the_result(tmp_path: P
 
     with open_home(tmp_path / "home") as home:
         ingest(home, "wandb", ["one"], named, partial(read_once, witness=tmp_path / "witness"), cluster=twice)
-        assert pq.read_table(home.table("wandb_config") / "one.parquet").num_rows == 3
+        assert pq.read_table(home.table("history_config") / "one.parquet").num_rows == 3
         assert list(home.staging.iterdir()) == []
 
 
@@ -189,7 +189,7 @@ def test_a_fault_of_the_reader_is_told_in_a_line_and_lands_nothing(cluster: Clus
 
 def test_a_home_that_the_cluster_does_not_share_is_told(tmp_path: Path) -> None:
     def elsewhere(work, items):
-        return [work(item) if work is named else ("nowhere", {"wandb_config": 3}) for item in items]
+        return [work(item) if work is named else ("nowhere", {"history_config": 3}) for item in items]
 
     with open_home(tmp_path / "home") as home, pytest.raises(SeamlineError, match="a file system that the whole"):
         ingest(home, "wandb", ["one"], named, read_in_vain, cluster=elsewhere)

@@ -40,7 +40,7 @@ def land_run(
     log = {
         "run_id": run_id,
         "source_kind": "log",
-        "display_name": name,
+        "run_name": name,
         "arm_in_path": arm,
         "started_at": started,
         "has_exit_record": not lost_tail_bytes,
@@ -61,9 +61,9 @@ def land_run(
         for key, value in row.items()
     ]
     tables = {
-        "wandb_logs": [log],
-        "wandb_config": [{"config_key": key, "value_json": value} for key, value in (config or {}).items()],
-        "wandb_rows": [
+        "history_logs": [log],
+        "history_config": [{"config_key": key, "value_json": value} for key, value in (config or {}).items()],
+        "history_rows": [
             {
                 "row_idx": idx,
                 "record_number": idx + 1,
@@ -73,7 +73,7 @@ def land_run(
             }
             for idx in range(len(rows))
         ],
-        "wandb_history": history,
+        "history_values": history,
     }
     batches = [(table, _batch(table, part)) for table, part in tables.items() if part]
     batches += [quarantine(locator, reason) for locator, reason in unreadable]

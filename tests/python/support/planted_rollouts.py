@@ -125,10 +125,10 @@ def curve(
         history += [key | {"metric": "val/sequence_lengths", "value": lengths} for key in keys]
     log = {"source_name": log_id, "run_id": f"id of {run_name or arm}", "source_kind": "log", "arm_in_path": arm}
     return {
-        "wandb_logs": [log | {"display_name": run_name, "started_at": START, "history_row_count": len(logged)}],
+        "history_logs": [log | {"run_name": run_name, "started_at": START, "history_row_count": len(logged)}],
         "landed_sources": [{"source_name": log_id, "path": log_id, "kind": "wandb"}],
-        "wandb_rows": [key | {"record_number": idx, "logged_at": START} for idx, key in enumerate(keys)],
-        "wandb_history": history,
+        "history_rows": [key | {"record_number": idx, "logged_at": START} for idx, key in enumerate(keys)],
+        "history_values": history,
     }
 
 

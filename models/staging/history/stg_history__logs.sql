@@ -20,6 +20,6 @@ select
             partition by coalesce(logs.run_id, logs.source_name) order by logs.started_at nulls first, logs.source_name
         ) as bigint
     ) as log_number
-from {{ source('wandb', 'wandb_logs') }} as logs
+from {{ source('history', 'history_logs') }} as logs
 inner join {{ source('landing', 'landed_sources') }} as sources
     on logs.source_name = sources.source_name

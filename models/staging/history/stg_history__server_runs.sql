@@ -5,4 +5,4 @@ select
     state,
     history_line_count,
     is_deleted
-from {{ source('wandb', 'wandb_server_runs') }}
+from {{ source('history', 'history_server_runs') }}

@@ -6,4 +6,4 @@ select
     key_path,
     value,
     value_text
-from {{ source('wandb', 'wandb_history') }}
+from {{ source('history', 'history_values') }}

@@ -6,5 +6,5 @@ select
     cast(regexp_extract(metric, '^gpu[.]([0-9]+)[.]', 1) as bigint) as gpu_idx,
     regexp_extract(metric, '^gpu[.][0-9]+[.](.*)$', 1) as quantity,
     value
-from {{ source('wandb', 'wandb_system_metrics') }}
+from {{ source('history', 'history_system_values') }}
 where regexp_extract(metric, '^gpu[.]([0-9]+)[.]', 1) <> ''

@@ -5,7 +5,7 @@ with logs as (
     where run_id is not null
 ),
 
-log_rows as (select * from {{ ref('stg_wandb__rows') }}),
+log_rows as (select * from {{ ref('stg_history__rows') }}),
 
 run_arms as (select * from {{ ref('run_arms') }}),
 

@@ -5,4 +5,4 @@ select
     record_number,
     step as step_idx,
     logged_at
-from {{ source('wandb', 'wandb_rows') }}
+from {{ source('history', 'history_rows') }}

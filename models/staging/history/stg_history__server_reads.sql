@@ -8,4 +8,4 @@ select
     received_row_count,
     duplicate_row_count,
     repeated_step_row_count
-from {{ source('wandb', 'wandb_api_reads') }}
+from {{ source('history', 'history_server_reads') }}

@@ -4,4 +4,4 @@ select
     config_key,
     value_json,
     {{ json_text('value_json') }} as value_text
-from {{ source('wandb', 'wandb_config') }}
+from {{ source('history', 'history_config') }}
