@@ -67,11 +67,12 @@ reaches as (
 kind_counts as (
     select
         run_id,
+        producer,
         source_kind,
         sum(row_count) as row_count
     from logs
     where run_id is not null
-    group by run_id, source_kind
+    group by run_id, producer, source_kind
 ),
 
 collisions as (

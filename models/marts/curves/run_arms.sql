@@ -1,8 +1,12 @@
 -- Grain: one row per run_id.
 -- Decides which arm a run belongs to; of a run's several logs the latest that states a thing is believed.
 with logs as (
-    select * from {{ ref('stg_history__logs') }}
-    where run_id is not null
+    select
+        stated.*,
+        standing.log_number
+    from {{ ref('stg_history__logs') }} as stated
+    inner join {{ ref('logs') }} as standing on stated.log_id = standing.log_id
+    where stated.run_id is not null and not standing.is_duplicate_producer
 ),
 
 config as (select * from {{ ref('stg_history__config') }}),

@@ -23,6 +23,8 @@ timed as (
         log_rows.record_number,
         log_rows.step_idx,
         log_rows.logged_at,
+        logs.producer,
+        logs.is_duplicate_kind,
         logs.is_duplicate_source,
         coalesce(log_rows.logged_at, logs.started_at) as happened_at
     from log_rows
@@ -53,6 +55,9 @@ final as (
         timed.step_idx,
         timed.logged_at,
         timed.happened_at,
+        timed.producer,
+        timed.is_duplicate_kind,
+        excluded.log_id is not null as is_excluded,
         case
             when timed.is_duplicate_source then 'duplicate_source'
             when excluded.log_id is not null then 'excluded'

@@ -16,7 +16,7 @@ tracked_rows as (
     inner join {{ ref('run_identities') }} as identities
         on usable_rows.run_id = identities.reported_run_id
     inner join native_runs on identities.run_id = native_runs.run_id
-    where usable_rows.drop_reason is null
+    where usable_rows.producer <> 'verl' and not usable_rows.is_duplicate_kind and not usable_rows.is_excluded
 ),
 
 history as (select * from {{ ref('stg_history__values') }}),

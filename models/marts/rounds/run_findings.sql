@@ -19,11 +19,14 @@ superseded as (
         native_values.value,
         native_values.value_text
     from {{ ref('native_rows') }} as native_rows
-    inner join {{ source('rounds', 'native_values') }} as native_values
+    inner join {{ ref('stg_history__values') }} as native_values
         on
-            native_rows.source_name = native_values.source_name
-            and native_rows.line_number = native_values.line_number
-    where native_rows.drop_reason = 'superseded' and not native_rows.is_diagnostic
+            native_rows.source_name = native_values.log_id
+            and native_rows.row_idx = native_values.row_idx
+    where
+        native_rows.drop_reason = 'superseded'
+        and not native_rows.is_diagnostic
+        and substr(native_values.metric, 1, 1) <> '_'
 ),
 
 final as (

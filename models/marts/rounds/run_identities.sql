@@ -4,7 +4,8 @@
 with evidence as (
     select reported_run_id from {{ ref('stg_rounds__candidates') }}
     union
-    select run_id from {{ source('rounds', 'native_files') }}
+    select run_id from {{ ref('stg_history__logs') }}
+    where producer = 'verl'
     union
     select reported_run_id from {{ ref('stg_rounds__evaluation_attempts') }}
     union

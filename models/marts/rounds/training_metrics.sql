@@ -9,8 +9,11 @@ select
     native_rows.source_file,
     native_rows.launch_number
 from {{ ref('native_rows') }} as native_rows
-inner join {{ source('rounds', 'native_values') }} as native_values
+inner join {{ ref('stg_history__values') }} as native_values
     on
-        native_rows.source_name = native_values.source_name
-        and native_rows.line_number = native_values.line_number
-where native_rows.drop_reason is null and not native_rows.is_diagnostic
+        native_rows.source_name = native_values.log_id
+        and native_rows.row_idx = native_values.row_idx
+where
+    native_rows.drop_reason is null
+    and not native_rows.is_diagnostic
+    and substr(native_values.metric, 1, 1) <> '_'

@@ -37,9 +37,9 @@ def test_a_public_line_of_native_metrics(landing: Landing) -> None:
     with open(DATA / "verl" / "file-logger.jsonl") as handle:
         data = json.loads(handle.read())["data"]
     landing.ingest(ingest_native_metrics, DATA / "verl")
-    assert landing.rows("select metric, value from landed order by 1", "native_values") == sorted(data.items())
-    assert landing.rows("select run_id, experiment, segment_name from landed", "native_files") == [
-        ("file-logger", "file-logger", None)
+    assert landing.rows("select metric, value from landed order by 1", "history_values") == sorted(data.items())
+    assert landing.rows("select producer, run_id, run_name, launch_name from landed", "history_logs") == [
+        ("verl", "file-logger", "file-logger", None)
     ]
 
 
@@ -49,19 +49,20 @@ def test_the_run_of_native_metrics(landing: Landing, tmp_path: Path) -> None:
     alone = write(tmp_path / "alone" / "sft.before_x.jsonl", line)
     assert landing.ingest(ingest_native_metrics, tmp_path / "run").landed == 1
     assert landing.ingest(ingest_native_metrics, alone).landed == 1
-    columns = "run_id, project, experiment, segment_name, file_name"
-    assert landing.rows(f"select {columns} from landed order by 1", "native_files") == [
-        ("run", "distillation", "rounds", "b1", "rounds.before_b1.jsonl"),
-        ("sft", "alone", "sft", "x", "sft.before_x.jsonl"),
+    columns = "run_id, project, run_name, launch_name, history_row_count"
+    assert landing.rows(f"select {columns} from landed order by 1", "history_logs") == [
+        ("run", "distillation", "rounds", "b1", 1),
+        ("sft", "alone", "sft", "x", 1),
     ]
     assert landing.ingest(ingest_native_metrics, alone, "named").landed == 1
     assert landing.ingest(ingest_native_metrics, alone, "named").landed == 0
-    assert landing.rows("select run_id from landed order by 1", "native_files") == [("named",), ("run",)]
+    assert landing.rows("select run_id from landed order by 1", "history_logs") == [("named",), ("run",)]
 
 
 def test_native_values_of_every_type(landing: Landing, tmp_path: Path) -> None:
     values = (
-        '{"int": 3, "float": 0.5, "null": null, "text": "a", "yes": true, "list": [1, 2], "nan": NaN, "big": 1e999}'
+        '{"int": 3, "float": 0.5, "null": null, "text": "a", "yes": true, "list": [1, 2], "nan": NaN, "big": 1e999, '
+        '"exact": 9007199254740993, "nested": {"a": {"b": 1}}}'
     )
     path = write(
         tmp_path / "a.jsonl",
@@ -72,7 +73,7 @@ def test_native_values_of_every_type(landing: Landing, tmp_path: Path) -> None:
         '{"step": 1, "data": {"tor',
     )
     landing.ingest(ingest_native_metrics, path)
-    rows = landing.rows("select metric, cast(value as varchar), value_text from landed", "native_values")
+    rows = landing.rows("select metric, cast(value as varchar), value_text from landed", "history_values")
     assert set(rows) == {
         ("int", "3.0", None),
         ("float", "0.5", None),
@@ -80,12 +81,15 @@ def test_native_values_of_every_type(landing: Landing, tmp_path: Path) -> None:
         ("text", None, '"a"'),
         ("yes", None, "true"),
         ("list", None, "[1,2]"),
+        ("exact", "9007199254740992.0", "9007199254740993"),
+        ("nested.a.b", "1.0", None),
+        ("_extra.k", "1.0", None),
         ("nan", "nan", None),
         ("big", "inf", None),
     }
-    assert landing.rows("select step, metric_count, other_json from landed order by 2", "native_rows") == [
-        (1, 0, None),
-        (1, 8, '{"extra":{"k":1}}'),
+    assert landing.rows("select row_idx, record_number, step from landed order by 1", "history_rows") == [
+        (0, 1, 1),
+        (1, 2, 1),
     ]
     assert [locator for locator, _ in landing.quarantined()] == ["line 3", "line 4", "line 5"]
 

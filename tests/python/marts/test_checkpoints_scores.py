@@ -379,7 +379,15 @@ def test_saved_models_of_an_arm_join_its_curve(models, rows):
     rows.add("hub_companions", source_name="again", repo="org/kimi-record", repo_type="model")
     rows.add("hub_companions", source_name="org", repo="org/opus-high-data", repo_type="dataset")
     rows.add("landed_sources", source_name="log", path="log", kind="wandb")
-    rows.add("history_logs", source_name="log", run_id="run", source_kind="log", run_name="arm", history_row_count=3)
+    rows.add(
+        "history_logs",
+        source_name="log",
+        run_id="run",
+        producer="wandb",
+        source_kind="log",
+        run_name="arm",
+        history_row_count=3,
+    )
     for row_idx in range(3):
         key = {"source_name": "log", "row_idx": row_idx}
         rows.add("history_rows", **key, record_number=row_idx + 1, logged_at=at(row_idx))

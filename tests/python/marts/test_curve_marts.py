@@ -43,6 +43,7 @@ class Campaign:
             {
                 "source_name": log_id,
                 "run_id": run_id,
+                "producer": "wandb",
                 "source_kind": kind,
                 "started_at": start,
                 "has_exit_record": has_exit,

@@ -20,6 +20,7 @@ def _log(log, run, kind="log", rows=1):
     return {
         "source_name": log,
         "run_id": run,
+        "producer": "wandb",
         "source_kind": kind,
         "run_name": "arm-a__1__1700000000",
         "started_at": START,

@@ -9,21 +9,26 @@ NAN, INF = float("nan"), float("inf")
 
 
 def natives(files: list[tuple[str, str | None]], lines: list[tuple[str, int, int, dict]], **tables: list[dict]) -> dict:
-    """Landing tables of native files (name, segment) and their lines (file, line, step, metrics)."""
-    return {
-        "native_files": [
-            {"source_name": name, "run_id": "run", "segment_name": segment, "file_name": f"{name}.jsonl"}
-            for name, segment in files
+    """Landing tables of native files (name, launch) and their lines (file, line, step, metrics), beside `tables`."""
+    landed = {
+        "history_logs": [
+            {"source_name": name, "producer": "verl", "run_id": "run", "source_kind": "log", "launch_name": launch}
+            | {"history_row_count": sum(line[0] == name for line in lines)}
+            for name, launch in files
         ],
-        "native_rows": [{"source_name": f, "line_number": line, "step": step} for f, line, step, _ in lines],
-        "native_values": [
-            {"source_name": f, "line_number": line, "metric": metric}
+        "history_rows": [
+            {"source_name": f, "row_idx": line - 1, "record_number": line, "step": step} for f, line, step, _ in lines
+        ],
+        "history_values": [
+            {"source_name": f, "row_idx": line - 1, "metric": metric}
             | ({"value_text": value} if isinstance(value, str) else {"value": value})
             for f, line, _, data in lines
             for metric, value in data.items()
         ],
-        "landed_sources": [source(name, "native-metrics") for name, _ in files] + tables.pop("landed_sources", []),
-    } | tables
+        "landed_sources": [source(name, "native-metrics") for name, _ in files],
+    }
+    shared = {name: landed[name] + tables[name] for name in landed.keys() & tables.keys()}
+    return landed | tables | shared
 
 
 def built(tables: dict) -> Models:
@@ -88,6 +93,7 @@ def history(rows: list[tuple[str, int, int | None, dict]], starts: dict[str, int
         "history_logs": [
             {
                 "source_name": log,
+                "producer": "wandb",
                 "run_id": "tracked",
                 "source_kind": "log",
                 "started_at": START + timedelta(hours=hours),

@@ -35,7 +35,7 @@ def test_fields_are_summed_over_sources() -> None:
 def test_a_wandb_run_counts_where_other_evidence_or_a_role_speaks_of_it() -> None:
     aliases = [{"run_id": "w1", "alias_of": "run-1"}, {"run_id": "w2", "alias_of": "run-9"}]
     runs = ("w1", "w2", "run-1", "w3", "check-1")
-    logs = [{"source_name": f"log-{run}", "run_id": run, "source_kind": "log"} for run in runs]
+    logs = [{"source_name": f"log-{run}", "run_id": run, "producer": "wandb", "source_kind": "log"} for run in runs]
     sources = [source(log["source_name"], "wandb") for log in logs]
     rows = [candidate("a", 1, 1, "g", 1, run_id="run-1")]
     roles = [{"run_id": "check-*", "role": "diagnostic"}]

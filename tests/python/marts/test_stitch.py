@@ -35,6 +35,7 @@ def landing(logs: list[Log], declared: Declared) -> dict[str, list[dict]]:
             {
                 "source_name": log.log_id,
                 "run_id": log.run_id,
+                "producer": "wandb",
                 "source_kind": log.kind,
                 "run_name": log.arm,
                 "started_at": moment(log.started_at),

@@ -24,7 +24,7 @@ def rows(home: Home, sql: str) -> list[tuple]:
         return connection.execute(sql).fetchall()
 
 
-def everything(home: Home, prefix: str = "wandb_") -> dict[str, list[tuple[str, ...]]]:
+def everything(home: Home, prefix: str = "history_") -> dict[str, list[tuple[str, ...]]]:
     """All landed rows by table, in one order, of the tables that start with `prefix`, the sources and the quarantine.
 
     When they landed is left out; NaN is like itself.

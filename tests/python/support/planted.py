@@ -38,6 +38,7 @@ def land_run(
     log_id = log_id or f"{hashlib.sha256(str(run_id).encode()).hexdigest()[:8]}-log"
     started = START + timedelta(hours=hour)
     log = {
+        "producer": "wandb",
         "run_id": run_id,
         "source_kind": "log",
         "run_name": name,

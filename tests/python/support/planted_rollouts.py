@@ -123,7 +123,13 @@ def curve(
     history = [key | value for key, value in zip(keys, values, strict=True)]
     if lengths is not None:
         history += [key | {"metric": "val/sequence_lengths", "value": lengths} for key in keys]
-    log = {"source_name": log_id, "run_id": f"id of {run_name or arm}", "source_kind": "log", "arm_in_path": arm}
+    log = {
+        "source_name": log_id,
+        "run_id": f"id of {run_name or arm}",
+        "producer": "wandb",
+        "source_kind": "log",
+        "arm_in_path": arm,
+    }
     return {
         "history_logs": [log | {"run_name": run_name, "started_at": START, "history_row_count": len(logged)}],
         "landed_sources": [{"source_name": log_id, "path": log_id, "kind": "wandb"}],
