@@ -29,8 +29,11 @@ ROW_GROUP_ROWS = 122_880  # what DuckDB hands to one thread
 ROW_GROUP_BYTES = 16_000_000
 _ENCODED = pa.dictionary(pa.int32(), pa.string())
 
-Batches = Iterable[tuple[str, pa.RecordBatch]]
-"""What a reader yields: a landing table's name and rows for it, without `source_name`, which `land` adds.
+TableBatch = tuple[str, pa.RecordBatch]
+"""A landing table's name and rows for it, without `source_name`, which `land` adds."""
+
+Batches = Iterable[TableBatch]
+"""What a reader yields.
 
 A generator may return the digest of what it read, for formats too large to be read twice.
 """
@@ -47,9 +50,10 @@ class Source:
     size_bytes: int
 
 
-def quarantine(locator: str, reason: str) -> tuple[str, pa.RecordBatch]:
+def quarantine(locator: str, reason: str) -> TableBatch:
     """A record that can't be read, for a reader to yield. `locator` is `line N` or `byte N`."""
-    return QUARANTINE, pa.RecordBatch.from_pydict({"locator": [locator], "reason": [reason]})
+    texts = [text.encode("utf-8", "backslashreplace").decode() for text in (locator, reason)]
+    return QUARANTINE, pa.RecordBatch.from_pydict({"locator": texts[:1], "reason": texts[1:]})
 
 
 def land(home: Home, source: Source, batches: Batches) -> dict[str, int]:
@@ -183,7 +187,7 @@ class _TableFile:
         self._pending, self._rows, self._bytes = [], 0, 0
 
 
-def _with_record(source: Source, batches: Batches, counts: dict[str, int]) -> Iterator[tuple[str, pa.RecordBatch]]:
+def _with_record(source: Source, batches: Batches, counts: dict[str, int]) -> Iterator[TableBatch]:
     """The batches, and last the source's own row in `landed_sources`."""
     digest = yield from _with_rows(batches)
     row = {
@@ -198,7 +202,7 @@ def _with_record(source: Source, batches: Batches, counts: dict[str, int]) -> It
     yield SOURCES, pa.RecordBatch.from_pylist([row])
 
 
-def _with_rows(batches: Batches) -> Generator[tuple[str, pa.RecordBatch], None, str | None]:
+def _with_rows(batches: Batches) -> Generator[TableBatch, None, str | None]:
     """The batches that hold rows; returns what the reader returns."""
     left = iter(batches)
     while True:

@@ -9,7 +9,8 @@ from homes.errors import SourceError
 from homes.paths import Home
 from ingest.checkpoints import sweeps as checkpoints
 from ingest.driver_usage import sessions as driver_usage
-from ingest.formats.records import Unreadable, json_object
+from ingest.formats.json_values import json_object
+from ingest.formats.values import Unreadable
 from ingest.open_instruct import shards as rollouts
 from ingest.rounds import trees as rounds
 from ingest.run import Outcome

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from ingest.formats.records import Unreadable, json_object, located, text, token_ids
+from ingest.formats.json_values import json_object
+from ingest.formats.values import Unreadable, as_name, checked_token_ids
 
 JSON_FILES = ("config.json", "generation_config.json", "tokenizer_config.json")
 METADATA = frozenset((*JSON_FILES, "chat_template.jinja"))
@@ -29,19 +30,13 @@ def read_config(
         inner = inner if isinstance(inner, dict) else {}
         if file_name == "tokenizer_config.json":
             token = found.get("eos_token")
-            row["eos_token"] = text(token.get("content") if isinstance(token, dict) else token)
+            row["eos_token"] = as_name(token.get("content") if isinstance(token, dict) else token)
         else:
-            row["model_name"] = text(found.get("_name_or_path"))
-            row["model_type"] = text(found.get("model_type")) or text(inner.get("model_type"))
-            row["eos_token_ids"] = _ids(found, "eos_token_id")
-            row["text_eos_token_ids"] = _ids(inner, "text_config.eos_token_id")
+            row["model_name"] = as_name(found.get("_name_or_path"))
+            row["model_type"] = as_name(found.get("model_type")) or as_name(inner.get("model_type"))
+            row["eos_token_ids"] = checked_token_ids(found.get("eos_token_id"), "eos_token_id")
+            row["text_eos_token_ids"] = checked_token_ids(inner.get("eos_token_id"), "text_config.eos_token_id")
     except Unreadable as problem:
-        return row | {"eos_token_ids": None, "text_eos_token_ids": None}, located(where, problem)
+        unknown = {"eos_token_ids": None, "text_eos_token_ids": None}
+        return row | unknown, (f"line {problem.line} of {where}", str(problem))
     return row | {"is_readable": True}, None
-
-
-def _ids(holder: dict[str, Any], what: str) -> list[int] | None:
-    try:
-        return token_ids(holder.get("eos_token_id"), what)
-    except Unreadable as problem:
-        raise Unreadable(f"line 1: {problem}") from problem

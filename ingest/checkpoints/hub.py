@@ -13,7 +13,7 @@ from homes.errors import SourceError
 from homes.landing import Batches, Source, quarantine
 from homes.names import file_stem, short_digest
 from ingest.checkpoints.files import JSON_FILES, is_checkpoint_file, read_config
-from ingest.formats.records import batches
+from ingest.formats.rows import rows_to_batches
 from ingest.run import READER_VERSION
 
 PREFIX = "hf:"
@@ -28,7 +28,7 @@ def find(place: str) -> list[str]:
         raise SourceError(f"{place}: no such place on the Hub; write hf:ORG or hf:ORG/REPO")
     from huggingface_hub import HfApi
 
-    with _answering(place):
+    with _explained_failures(place):
         if len(parts) == 2:
             HfApi().list_repo_refs("/".join(parts))
             return [PREFIX + "/".join(parts)]
@@ -47,11 +47,11 @@ def identify(place: str, kind: str) -> Source:
 
     name = place.removeprefix(PREFIX)
     if "/" in name:
-        with _answering(place):
+        with _explained_failures(place):
             try:
                 state = [[branch, commit] for branch, commit in _branches(HfApi(), name)]
             except HfHubHTTPError as error:
-                state = [["refused", _short(error)]]
+                state = [["refused", _first_line(error)]]
     else:
         state = [list(companion.values()) for companion in _companions(name)]
     digest = hashlib.sha256(f"{READER_VERSION}:{json.dumps(state)}".encode()).hexdigest()
@@ -62,9 +62,9 @@ def read(source: Source) -> Batches:
     """Rows of one repo (a checkpoint for each branch that holds one), or of an organisation's companion repos."""
     name = source.path.removeprefix(PREFIX)
     if "/" not in name:
-        yield from batches({"hub_companions": _companions(name)})
+        yield from rows_to_batches({"hub_companions": _companions(name)})
     else:
-        with tempfile.TemporaryDirectory() as cache, _answering(source.path):
+        with tempfile.TemporaryDirectory() as cache, _explained_failures(source.path):
             yield from _read_repo(name, Path(cache))
 
 
@@ -79,7 +79,7 @@ def _read_repo(repo: str, cache: Path) -> Batches:
     try:
         branches = _branches(api, repo)
     except HfHubHTTPError as error:
-        yield quarantine("line 1", f"the Hub refuses it: {_short(error)}")
+        yield quarantine("line 1", f"the Hub refuses it: {_first_line(error)}")
         return
     for branch, commit in branches:
         try:
@@ -93,7 +93,7 @@ def _read_repo(repo: str, cache: Path) -> Batches:
                 if name in names
             ]
         except HfHubHTTPError as error:
-            yield quarantine(f"line 1 of branch {branch}", f"the Hub refuses it: {_short(error)}")
+            yield quarantine(f"line 1 of branch {branch}", f"the Hub refuses it: {_first_line(error)}")
             continue
         folder = {"cell": None, "family": None, "step_name": None, "source_kind": "hub", "org": org, "repo": repo}
         model_id = repo if branch == "main" else f"{repo}@{branch}"
@@ -107,7 +107,7 @@ def _read_repo(repo: str, cache: Path) -> Batches:
             if problem:
                 yield quarantine(*problem)
         idx += 1
-    yield from batches(rows)
+    yield from rows_to_batches(rows)
 
 
 def _branches(api: Any, repo: str) -> Iterable[tuple[str, str]]:
@@ -119,14 +119,14 @@ def _companions(org: str) -> list[dict[str, Any]]:
     from huggingface_hub import HfApi
 
     api = HfApi()
-    with _answering(PREFIX + org):
+    with _explained_failures(PREFIX + org):
         found = [(m.id, "model") for m in api.list_models(author=org)]
         found += [(d.id, "dataset") for d in api.list_datasets(author=org)]
     return [{"repo": name, "repo_type": kind} for name, kind in sorted(found) if _COMPANION.search(name)]
 
 
 @contextmanager
-def _answering(place: str) -> Iterator[None]:
+def _explained_failures(place: str) -> Iterator[None]:
     """Turns what the client raises where the Hub does not answer into a SourceError that says what to do."""
     from huggingface_hub.errors import HfHubHTTPError, HTTPError
 
@@ -134,11 +134,11 @@ def _answering(place: str) -> Iterator[None]:
         yield
     except HfHubHTTPError as error:
         raise SourceError(
-            f"{place}: the Hub refuses it ({_short(error)}); check the name, and log in where it is private"
+            f"{place}: the Hub refuses it ({_first_line(error)}); check the name, and log in where it is private"
         ) from error
     except (HTTPError, OSError) as error:
-        raise SourceError(f"{place}: the Hub does not answer ({_short(error)}); try again later") from error
+        raise SourceError(f"{place}: the Hub does not answer ({_first_line(error)}); try again later") from error
 
 
-def _short(error: Exception) -> str:
+def _first_line(error: Exception) -> str:
     return (str(error).strip() or type(error).__name__).splitlines()[0]

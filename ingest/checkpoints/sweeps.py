@@ -15,7 +15,9 @@ from homes.paths import Home
 from ingest.checkpoints import hub
 from ingest.checkpoints.files import JSON_FILES, is_checkpoint_file, read_config
 from ingest.checkpoints.manifests import is_manifest, read_manifest
-from ingest.formats.records import Unreadable, batches, json_object, located, text, time
+from ingest.formats.json_values import json_object
+from ingest.formats.rows import rows_to_batches
+from ingest.formats.values import Unreadable, as_name, checked_time, shown
 from ingest.run import READER_VERSION, Outcome, file_source, ingest
 
 KIND = "checkpoints"
@@ -28,7 +30,7 @@ _SAVED_STEP = re.compile(r"global_step_\d+")
 
 def ingest_checkpoints(home: Home, paths: Iterable[str], org: str | None = None) -> Outcome:
     """Land every cell, bare checkpoint and manifest below `paths`, or on the Hub. `org` is the cells' organisation."""
-    found = [p for path in paths for p in _given(path)]
+    found = [p for path in paths for p in _find_places(path)]
     if not found:
         raise SourceError(
             f"{', '.join(paths)}: nothing to ingest; looked for <cell>/checkpoints/<family>/<step>/, folders with a "
@@ -39,14 +41,14 @@ def ingest_checkpoints(home: Home, paths: Iterable[str], org: str | None = None)
     return ingest(home, KIND, dict.fromkeys(found), partial(identify, org=org), partial(read, org=org), workers)
 
 
-def _given(path: str) -> list[Path | str]:
-    """What a path on the command line stands for: places on the Hub, or what `find` finds on disk."""
+def _find_places(path: str) -> list[Path | str]:
+    """The places a path on the command line stands for: on the Hub, or what `find` finds on disk."""
     if path.startswith(hub.PREFIX) and not Path(path).exists():
         return [*hub.find(path)]
-    return [found for match in matched(path) for found in find(match)]
+    return [found for match in expand_path(path) for found in find(match)]
 
 
-def matched(path: str) -> list[Path]:
+def expand_path(path: str) -> list[Path]:
     """The path, or what it matches as a glob. Raises SourceError where there is nothing."""
     import glob
 
@@ -82,15 +84,15 @@ def _is_checkpoint(folder: Path, files: list[str]) -> bool:
 
 def is_cell(folder: Path) -> bool:
     """Whether a folder is one cell of a sweep: by what its files say, or by checkpoints/<family>/<step>/ in it."""
-    if (folder / "ckpt-janitor.log").is_file() or _says(folder / "run.json", ("cell", "driver")):
+    if (folder / "ckpt-janitor.log").is_file() or _has_key(folder / "run.json", ("cell", "driver")):
         return True
-    if _says(folder / "submission.json", ("submitted",)):
+    if _has_key(folder / "submission.json", ("submitted",)):
         return True
     has_run = (folder / "run.json").is_file()
     return any(has_run or any(map(is_checkpoint_file, os.listdir(path))) for _, _, path in _steps(folder))
 
 
-def _says(path: Path, names: tuple[str, ...]) -> bool:
+def _has_key(path: Path, names: tuple[str, ...]) -> bool:
     """Whether a file is a JSON object with one of these keys."""
     try:
         return not json_object(path.read_bytes()).keys().isdisjoint(names)
@@ -101,7 +103,7 @@ def _says(path: Path, names: tuple[str, ...]) -> bool:
 def cell_name(folder: Path) -> str:
     """What run.json calls the cell, else the folder's name."""
     try:
-        stated = text(json_object((folder / "run.json").read_bytes()).get("cell"))
+        stated = as_name(json_object((folder / "run.json").read_bytes()).get("cell"))
     except (OSError, Unreadable):
         stated = None
     return stated if stated and "/" not in stated else folder.name
@@ -154,17 +156,17 @@ def _read_cell(folder: Path, org: str) -> Batches:
             try:
                 into |= json_object((folder / name).read_bytes()) | {"": True}
             except Unreadable as problem:
-                problems.append(located(name, problem))
+                problems.append((f"line {problem.line} of {name}", str(problem)))
     row = {"cell": cell, "org": org, "has_run_json": bool(run), "has_submission": bool(submission)}
-    row |= {name: text(run.get(name)) for name in ("driver", "effort")}
-    row |= {name: _text(submission, name, problems) for name in ("submitted", "fallback")}
+    row |= {name: as_name(run.get(name)) for name in ("driver", "effort")}
+    row |= {name: _named_step(submission, name, problems) for name in ("submitted", "fallback")}
     for name in ("started_at", "ended_at"):
         try:
-            row[name] = time(run.get(name), name)
+            row[name] = checked_time(run.get(name), name)
         except Unreadable as problem:
             row[name] = None
             problems.append(("line 1 of run.json", str(problem)))
-    yield from batches({"checkpoint_cells": [row]})
+    yield from rows_to_batches({"checkpoint_cells": [row]})
     yield from (quarantine(*problem) for problem in problems)
     yield from _read_janitor(folder / "ckpt-janitor.log")
     yield from _read_folders(
@@ -190,12 +192,12 @@ def _read_cell(folder: Path, org: str) -> Batches:
         )
 
 
-def _text(submission: dict[str, Any], name: str, problems: list[tuple[str, str]]) -> str | None:
+def _named_step(submission: dict[str, Any], name: str, problems: list[tuple[str, str]]) -> str | None:
     value = submission.get(name)
     if value is not None and not isinstance(value, str):
-        problems.append(("line 1 of submission.json", f"{name} {value!r} is not a <family>/<step>"))
+        problems.append(("line 1 of submission.json", f"{name} {shown(value)} is not a <family>/<step>"))
         return None
-    return text(value)
+    return as_name(value)
 
 
 def _families(folder: Path) -> Iterator[os.DirEntry]:
@@ -257,9 +259,9 @@ def _read_folders(folders: Iterable[tuple[dict[str, Any], Path]], root: Path) ->
             if problem:
                 yield quarantine(*problem)
         if len(rows["checkpoint_files"]) > 50_000:
-            yield from batches(rows)
+            yield from rows_to_batches(rows)
             rows = {name: [] for name in rows}
-    yield from batches(rows)
+    yield from rows_to_batches(rows)
 
 
 def _read_janitor(log: Path) -> Batches:
@@ -274,10 +276,10 @@ def _read_janitor(log: Path) -> Batches:
         try:
             if len(parts) < 3:
                 raise Unreadable("not `<time> <action> <family>/<step>`")
-            moment = time(parts[0], "time")
+            moment = checked_time(parts[0], "time")
             family, slash, step = parts[2].rstrip("/").rpartition("/")
             if not slash or not family or not step:
-                raise Unreadable(f"{parts[2]!r} is not a <family>/<step>")
+                raise Unreadable(f"{shown(parts[2])} is not a <family>/<step>")
         except Unreadable as problem:
             yield quarantine(f"line {number} of {log.name}", str(problem))
             continue
@@ -290,4 +292,4 @@ def _read_janitor(log: Path) -> Batches:
                 "step_name": step,
             }
         )
-    yield from batches({"checkpoint_archives": rows})
+    yield from rows_to_batches({"checkpoint_archives": rows})

@@ -14,7 +14,10 @@ from homes.landing import Batches, Source, quarantine
 from homes.names import file_stem, short_digest
 from homes.paths import Home
 from ingest.checkpoints.sweeps import cell_name, is_cell
-from ingest.formats.records import Unreadable, batches, json_object, lines, text, time, whole
+from ingest.formats.json_values import json_object
+from ingest.formats.lines import text_lines
+from ingest.formats.rows import quarantine_line, rows_to_batches
+from ingest.formats.values import Unreadable, as_name, checked_count, checked_time
 from ingest.run import Outcome, expand, file_digest, ingest
 
 KIND = "driver-usage"
@@ -32,14 +35,14 @@ def is_session_log(path: Path) -> bool:
     folder = _driver_folder(path)
     if path.suffix != ".jsonl" or folder is None:
         return False
-    return is_cell(folder.parent) or any(mark in line for _, line in lines(path) for mark in _TELLTALES)
+    return is_cell(folder.parent) or any(_has_telltale(raw) for _, raw in text_lines(path))
 
 
 def identify(path: Path) -> Source:
     """The session log at `path`: known by its cell, name and first line, so that a copy or a longer one replaces it."""
     folder = _driver_folder(path)
     cell = cell_name(folder.parent) if folder else path.parent.name
-    first = next((line for _, line in lines(path)), b"")
+    first = next((raw for _, raw in text_lines(path)), b"")
     name = f"{file_stem(cell)}-{file_stem(path.stem)}-{short_digest(f'{KIND}:{cell}:{path.name}:{first!r}')}"
     return Source(KIND, name, str(path), file_digest(path), path.stat().st_size)
 
@@ -56,35 +59,41 @@ def read(source: Source) -> Batches:
     rows: list[dict[str, Any]] = []
     session: dict[str, str | None] = {"session_id": None, "parent_session_id": None}
     has_report = False
-    for number, line in lines(path):
+    for line, raw in text_lines(path):
         try:
-            if not any(mark in line for mark in _TELLTALES):
-                if not line.endswith(b"}"):
+            if isinstance(raw, Unreadable):
+                raise raw
+            if not _has_telltale(raw):
+                if not raw.endswith(b"}"):
                     raise Unreadable("cut or not a JSON object")
                 continue
-            row = _report(_object(line), session)
+            row = _token_report(_object(raw), session)
         except Unreadable as problem:
-            yield quarantine(f"line {number}", str(problem))
+            yield quarantine_line(line.number, problem)
             continue
         if row:
-            rows.append({"cell": cell, "line_number": number} | row)
+            rows.append({"cell": cell, "line_number": line.number} | row)
             has_report = True
         if len(rows) >= _BATCH:
-            yield from batches({"driver_usage": rows})
+            yield from rows_to_batches({"driver_usage": rows})
             rows = []
-    yield from batches({"driver_usage": rows})
+    yield from rows_to_batches({"driver_usage": rows})
     if not has_report:
         yield quarantine("byte 0", "no token report in a known format (Codex CLI, Claude Code, plain)")
 
 
-def _object(line: bytes) -> dict[str, Any]:
+def _has_telltale(raw: bytes | Unreadable) -> bool:
+    return isinstance(raw, bytes) and any(mark in raw for mark in _TELLTALES)
+
+
+def _object(raw: bytes) -> dict[str, Any]:
     try:
-        return json_object(line)
+        return json_object(raw)
     except Unreadable as problem:
-        raise Unreadable(f"cut or not a JSON object ({str(problem).partition(': ')[2]})") from problem
+        raise Unreadable(f"cut or not a JSON object ({problem})") from problem
 
 
-def _report(record: dict[str, Any], session: dict[str, str | None]) -> dict[str, Any] | None:
+def _token_report(record: dict[str, Any], session: dict[str, str | None]) -> dict[str, Any] | None:
     """The row for one line, or None. Session lines of Codex are remembered in `session`."""
     payload = record.get("payload")
     payload = payload if isinstance(payload, dict) else {}
@@ -107,10 +116,10 @@ def _report(record: dict[str, Any], session: dict[str, str | None]) -> dict[str,
 def _remember(meta: dict[str, Any], session: dict[str, str | None]) -> None:
     """A session's id and that of the session it was forked from; the head of a fork repeats its parent's own line."""
     if session["session_id"] is None:
-        session["session_id"] = text(meta.get("id")) or text(meta.get("session_id"))
+        session["session_id"] = as_name(meta.get("id")) or as_name(meta.get("session_id"))
         session["parent_session_id"] = next(_parents(meta), None)
-    elif session["parent_session_id"] is None and text(meta.get("id")) != session["session_id"]:
-        session["parent_session_id"] = text(meta.get("id"))
+    elif session["parent_session_id"] is None and as_name(meta.get("id")) != session["session_id"]:
+        session["parent_session_id"] = as_name(meta.get("id"))
 
 
 def _parents(meta: dict[str, Any]) -> Iterator[str]:
@@ -120,7 +129,7 @@ def _parents(meta: dict[str, Any]) -> Iterator[str]:
     holders = [meta, spawn if isinstance(spawn, dict) else {}]
     for holder in holders:
         for name in ("forked_from_id", "parent_thread_id"):
-            if found := text(holder.get(name)):
+            if found := as_name(holder.get(name)):
                 yield found
 
 
@@ -135,22 +144,22 @@ def _claude_code(record: dict[str, Any], message: dict[str, Any]) -> dict[str, A
     usage = message["usage"]
     row = _row(record, usage, "claude_code", cached="cache_read_input_tokens")
     return row | {
-        "session_id": text(record.get("sessionId")),
-        "message_id": text(message.get("id")),
-        "cache_write_tokens": whole(usage.get("cache_creation_input_tokens"), "cache_creation_input_tokens"),
+        "session_id": as_name(record.get("sessionId")),
+        "message_id": as_name(message.get("id")),
+        "cache_write_tokens": checked_count(usage.get("cache_creation_input_tokens"), "cache_creation_input_tokens"),
     }
 
 
 def _row(record: dict[str, Any], usage: dict[str, Any], usage_format: str, cached: str) -> dict[str, Any]:
-    moment = time(record.get("timestamp"), "timestamp")
+    moment = checked_time(record.get("timestamp"), "timestamp")
     if moment is None:
         raise Unreadable("a token report without a timestamp")
     row = dict.fromkeys(("session_id", "parent_session_id", "message_id", "cache_write_tokens"))
-    row |= {name: whole(usage.get(name), name) for name in ("input_tokens", "output_tokens")}
+    row |= {name: checked_count(usage.get(name), name) for name in ("input_tokens", "output_tokens")}
     if row["input_tokens"] is None and row["output_tokens"] is None:
         raise Unreadable("a token report with neither input_tokens nor output_tokens")
     return row | {
         "usage_format": usage_format,
         "logged_at": moment,
-        "cached_input_tokens": whole(usage.get(cached), cached),
+        "cached_input_tokens": checked_count(usage.get(cached), cached),
     }

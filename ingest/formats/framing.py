@@ -1,22 +1,36 @@
-"""The framing of `.wandb` transaction logs: LevelDB's log format with W&B's own file header and plain crc32.
+"""Transaction logs in LevelDB's log format with a file header of their own and plain crc32.
 
-After a 7-byte header (`:W&B`, 0xBEE1, version 0; it counts towards block 1) come blocks of 32,768 bytes. A fragment is
-`<IHB` crc, length, type and that many bytes; a record is one FULL fragment, or FIRST, MIDDLE... and LAST. The tail of a
-block that is too short for a fragment header is zeros.
+After a 7-byte file header (four letters, a magic number, a version; it counts towards block 1) come blocks of 32,768
+bytes. A fragment is `<IHB` crc, length, type and that many bytes; a record is one FULL fragment, or FIRST, MIDDLE...
+and LAST. The tail of a block that is too short for a fragment header is zeros.
 """
 
 import os
 import struct
 import zlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-HEADER = b":W&B\xe1\xbe\x00"
 BLOCK = 32768
 _DAMAGED, _FULL, _FIRST, _MIDDLE, _LAST = range(5)
 _FRAGMENT = struct.Struct("<IHB")
 _READ_BYTES = 128 * BLOCK
+
+
+@dataclass(frozen=True)
+class LogHeader:
+    """The first 7 bytes of every log of one format, and what messages call such a log."""
+
+    log_name: str
+    letters: bytes
+    magic: int
+    version: int
+
+    @property
+    def raw(self) -> bytes:
+        return struct.pack("<4sHB", self.letters, self.magic, self.version)
 
 
 class Found(NamedTuple):
@@ -35,29 +49,31 @@ class Lost(NamedTuple):
     is_tail: bool
 
 
-def looks_like_a_log(path: Path) -> bool:
-    """Whether the file starts as a W&B log does, or holds a whole record in its first block all the same."""
+def looks_like_a_log(path: Path, header: LogHeader) -> bool:
+    """Whether the file starts with the header, or holds a whole record in its first block all the same."""
     with open(path, "rb") as handle:
         start = handle.read(BLOCK)
-    return start.startswith(HEADER) or any(kind for _, _, kind in _fragments(start, len(HEADER)))
+    return start.startswith(header.raw) or any(kind for _, _, kind in _fragments(start, len(header.raw)))
 
 
-def records(path: Path) -> Iterator[Found | Lost]:
+def records(path: Path, header: LogHeader) -> Iterator[Found | Lost]:
     """Every whole record, in order, and each stretch between them that is none. Every byte read is checked by its crc.
 
     A damaged fragment costs its record where the fragment after it verifies, else the rest of its block.
     """
-    whole_until = len(HEADER)
+    header_bytes = len(header.raw)
+    whole_until = header_bytes
     parts: list[bytes] = []
     start = base = 0
     last_block = b""
     with open(path, "rb") as handle:
         size = os.fstat(handle.fileno()).st_size  # a run that is being logged may append while we read
-        if handle.read(len(HEADER)) != HEADER:
-            yield Lost(0, min(len(HEADER), size), "the file header is not that of a W&B log", size <= len(HEADER))
+        if handle.read(header_bytes) != header.raw:
+            reason = f"the file header is not that of a {header.log_name}"
+            yield Lost(0, min(header_bytes, size), reason, size <= header_bytes)
         handle.seek(0)
         while chunk := handle.read(min(_READ_BYTES, size - base)):
-            for position, end, kind in _fragments(chunk, len(HEADER) if base == 0 else 0):
+            for position, end, kind in _fragments(chunk, header_bytes if base == 0 else 0):
                 if kind in (_FULL, _FIRST):
                     start, parts = base + position, [chunk[position + 7 : end]]
                 elif kind == _DAMAGED or not parts:

@@ -1,4 +1,5 @@
-"""Lines of plain, gzip and zstd files, one at a time out of one buffer: memory does not grow with the file."""
+"""Lines of plain, gzip and zstd files, one at a time out of one buffer: memory grows neither with the file nor with a
+line that is too long to be read."""
 
 import gzip
 import io
@@ -10,10 +11,14 @@ from pathlib import Path
 import xxhash
 import zstandard
 
+from ingest.formats.values import Unreadable
+
 BUFFER_BYTES = 1 << 20
 """What one read asks for. Small enough to stay in a core's cache while its lines are parsed."""
 LONGEST_LINE_BYTES = 8 << 20
 """A longer line is not held in memory. 400,000 tokens with logprobs take this much; parsing takes twelve times it."""
+LONGEST_TEXT_MIB = 64
+"""The same for lines that are no token arrays, by `text_lines`."""
 SUFFIXES = ("", ".gz", ".zst")
 """What may follow a file's own suffix."""
 
@@ -23,6 +28,7 @@ class Line:
     """Line `number` (from 1) of a file: `buffer[start:end]` without its newline.
 
     The bytes are valid until the next line is asked for. A line that `is_too_long` has none, only their `known_digest`.
+    One that `is_cut` is the file's last and has no newline: what wrote it may have been killed.
     """
 
     number: int
@@ -30,6 +36,7 @@ class Line:
     start: int
     end: int
     known_digest: bytes | None = None
+    is_cut: bool = False
 
     @property
     def is_too_long(self) -> bool:
@@ -49,10 +56,35 @@ class DamagedFile(Exception):
     """A compressed file that ends early or is no such file; raised after its last good line."""
 
 
-def read_lines(path: Path) -> Iterator[Line]:
-    """Every line of `path`, a last one without a newline too. Raises DamagedFile after the lines that could be read."""
+def read_lines(path: Path, longest_bytes: int | None = None) -> Iterator[Line]:
+    """Every line of `path`, a last one without a newline too. Raises DamagedFile after the lines that could be read.
+
+    A line longer than `longest_bytes` (by default LONGEST_LINE_BYTES) is counted and digested, not held.
+    """
     with _open(path) as handle:
-        yield from _split(handle)
+        yield from _split(handle, longest_bytes or LONGEST_LINE_BYTES)
+
+
+def text_lines(path: Path) -> Iterator[tuple[Line, bytes | Unreadable]]:
+    """Each line that is not blank and its bytes, without blanks around them and without a byte order mark.
+
+    Unreadable in their place says that the line is too long, or that the file is damaged from there on.
+    """
+    number = 0
+    try:
+        for line in read_lines(path, LONGEST_TEXT_MIB << 20):
+            number = line.number
+            if line.is_too_long:
+                reason = f"longer than {LONGEST_TEXT_MIB} MiB: too long to be parsed in bounded memory"
+                yield line, Unreadable(reason)
+                continue
+            raw = bytes(line.view()).strip()
+            if number == 1:
+                raw = raw.removeprefix(b"\xef\xbb\xbf").strip()
+            if raw:
+                yield line, raw
+    except DamagedFile as damage:
+        yield Line(number + 1, bytearray(), 0, 0), Unreadable(str(damage))
 
 
 def content_digest(path: Path) -> str:
@@ -82,17 +114,20 @@ class LinesDigest:
         return self._digest.hexdigest()
 
 
-def _split(handle: io.RawIOBase) -> Iterator[Line]:
+def _split(handle: io.RawIOBase, longest_bytes: int) -> Iterator[Line]:
     buffer = bytearray(BUFFER_BYTES)
     number, start, end, searched = 0, 0, 0, 0
     while True:
         newline = buffer.find(b"\n", searched, end)
         if newline >= 0:
             number += 1
-            yield Line(number, buffer, start, newline)
+            if newline - start > longest_bytes:
+                yield Line(number, buffer, 0, 0, xxhash.xxh3_128_digest(memoryview(buffer)[start:newline]))
+            else:
+                yield Line(number, buffer, start, newline)
             start = searched = newline + 1
             continue
-        if end - start > LONGEST_LINE_BYTES:
+        if end - start > longest_bytes:
             number += 1
             line, start, end = _skip_long(handle, number, buffer, start, end)
             searched = start
@@ -104,28 +139,36 @@ def _split(handle: io.RawIOBase) -> Iterator[Line]:
         if end > len(buffer) // 2:
             buffer = buffer + bytes(len(buffer))  # a new one: the caller may still hold a view of the old
         try:
-            count = handle.readinto(memoryview(buffer)[end:])
-        except (EOFError, OSError, zlib.error, zstandard.ZstdError) as error:
+            count = _read_into(handle, memoryview(buffer)[end:])
+        except DamagedFile:
             if end:
-                yield Line(number + 1, buffer, 0, end)
-            raise DamagedFile(f"the file can't be read further ({error})") from error
+                yield Line(number + 1, buffer, 0, end, is_cut=True)
+            raise
         if not count:
             break
         end += count
     if end:
-        yield Line(number + 1, buffer, 0, end)
+        yield Line(number + 1, buffer, 0, end, is_cut=True)
 
 
 def _skip_long(handle: io.RawIOBase, number: int, buffer: bytearray, start: int, end: int) -> tuple[Line, int, int]:
     """Read on to the end of a line that is too long; what follows it lies at the returned start and end."""
     digest = xxhash.xxh3_128(memoryview(buffer)[start:end])
     while True:
-        end = handle.readinto(buffer) or 0
+        end = _read_into(handle, memoryview(buffer))
         newline = buffer.find(b"\n", 0, end)
         stop = end if newline < 0 else newline
         digest.update(memoryview(buffer)[:stop])
         if newline >= 0 or not end:
-            return Line(number, buffer, 0, 0, digest.digest()), min(stop + 1, end), end
+            return Line(number, buffer, 0, 0, digest.digest(), is_cut=newline < 0), min(stop + 1, end), end
+
+
+def _read_into(handle: io.RawIOBase, target: memoryview) -> int:
+    """The number of bytes read, 0 at the end. Raises DamagedFile where the file can't be read further."""
+    try:
+        return handle.readinto(target) or 0
+    except (EOFError, OSError, zlib.error, zstandard.ZstdError) as error:
+        raise DamagedFile(f"the file can't be read further ({error})") from error
 
 
 def _open(path: Path) -> io.RawIOBase:

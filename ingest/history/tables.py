@@ -2,16 +2,19 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from datetime import datetime, timedelta
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from homes.landing import TableBatch
+from ingest.formats.values import as_time, storable
 from ingest.history.values import Columns, plain_numpy
 
-LATEST_SECONDS = 253402300800.0  # year 10000
-Rows = tuple[str, pa.RecordBatch]
+_EPOCH = datetime(1970, 1, 1)
+_MICROSECOND = timedelta(microseconds=1)
+_EARLIEST_SECONDS, _LATEST_SECONDS = -62_135_596_800.0, 253_402_300_800.0  # the years 1 and 10000
 
 
 @dataclass
@@ -38,12 +41,15 @@ class LogFacts:
     history_row_count: int = 0
     lost_tail_bytes: int | None = 0
 
-    def batch(self) -> Rows:
+    def batch(self) -> TableBatch:
         """The row, for a reader to yield."""
-        return "history_logs", pa.RecordBatch.from_pylist([asdict(self)])
+        row = {name: storable(value) if isinstance(value, str) else value for name, value in asdict(self).items()}
+        return "history_logs", pa.RecordBatch.from_pylist([row])
 
 
-def history_tables(found: Columns, numbers: pa.Array, first_row: int, steps: pa.Array | None = None) -> Iterator[Rows]:
+def history_tables(
+    found: Columns, numbers: pa.Array, first_row: int, steps: pa.Array | None = None
+) -> Iterator[TableBatch]:
     """`history_rows` and `history_values` of some rows with their own `numbers`; ordinals count from `first_row`.
 
     `steps` are the tracker's own where the rows do not hold them as `_step`.
@@ -53,7 +59,7 @@ def history_tables(found: Columns, numbers: pa.Array, first_row: int, steps: pa.
         "row_idx": pa.array(np.arange(first_row, first_row + count)),
         "record_number": numbers,
         "step": whole_numbers(found.first_of("_step", count)[0]) if steps is None else steps,
-        "logged_at": times(*found.first_of("_timestamp", count)),
+        "logged_at": logged_times(*found.first_of("_timestamp", count)),
         "runtime_seconds": found.first_of("_runtime", count)[0],
     }
     items = {
@@ -67,7 +73,7 @@ def history_tables(found: Columns, numbers: pa.Array, first_row: int, steps: pa.
     yield "history_values", pa.RecordBatch.from_pydict(items)
 
 
-def system_table(found: Columns, numbers: pa.Array, logged_at: pa.Array, first_sample: int) -> Rows:
+def system_table(found: Columns, numbers: pa.Array, logged_at: pa.Array, first_sample: int) -> TableBatch:
     """`history_system_values` of some samples with their own `numbers` and times."""
     at = pa.array(found.rows)
     names = pc.replace_substring_regex(found.metric.dictionary, r"^system\.", "")
@@ -90,28 +96,20 @@ def whole_numbers(values: pa.Array) -> pa.Array:
     return pa.array(np.where(is_whole, numbers, 0).astype(np.int64), mask=~is_whole)
 
 
-def times(seconds: pa.Array, texts: pa.Array) -> pa.Array:
-    """Epoch seconds, or JSON texts of ISO 8601 times, as UTC timestamps; null for what is no time before year 10000."""
+def logged_times(seconds: pa.Array, texts: pa.Array) -> pa.Array:
+    """Epoch seconds, or JSON texts of ISO 8601 times, as UTC timestamps; null for what is none."""
     numbers = plain_numpy(seconds)
-    if texts.null_count < len(texts):
-        read = [iso_seconds(text) if text else None for text in texts.to_pylist()]
-        numbers = np.where(np.isnan(numbers), np.array(read, dtype=float), numbers)
-    with np.errstate(invalid="ignore"):
-        is_time = np.abs(numbers) < LATEST_SECONDS
+    is_time = are_times(numbers)
     micros = np.rint(np.where(is_time, numbers, 0) * 1e6).astype(np.int64)
+    if texts.null_count < len(texts):
+        for at, text in enumerate(texts.to_pylist()):
+            moment = as_time(text.strip('"')) if text and np.isnan(numbers[at]) else None
+            if moment is not None:
+                is_time[at], micros[at] = True, (moment - _EPOCH) // _MICROSECOND
     return pa.array(micros, mask=~is_time).cast(pa.timestamp("us"))
 
 
-def iso_seconds(text: str) -> float | None:
-    """Epoch seconds of an ISO 8601 time (in quotes or not; UTC where it names no zone); None for what is none."""
-    try:
-        read = datetime.fromisoformat(text.strip('"'))
-    except ValueError:
-        return None
-    return (read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp()
-
-
-def iso_time(text: str | None) -> datetime | None:
-    """The moment, UTC, of an ISO 8601 time; None for what is none."""
-    seconds = iso_seconds(text) if text else None
-    return None if seconds is None else datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None)
+def are_times(seconds: np.ndarray) -> np.ndarray:
+    """Whether each number of epoch seconds lies in the years 1 to 9999; false for NaN."""
+    with np.errstate(invalid="ignore"):
+        return (seconds >= _EARLIEST_SECONDS) & (seconds < _LATEST_SECONDS)

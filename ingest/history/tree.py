@@ -5,7 +5,9 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from ingest.history.values import Leaf, flatten, object_text
+from ingest.formats.json_values import parse_json
+from ingest.formats.values import Unreadable
+from ingest.history.values import Leaf, flatten, object_text, shallow_path
 
 
 class Tree:
@@ -17,19 +19,22 @@ class Tree:
     def set(self, path: tuple[str, ...], text: str) -> None:
         """Set the value at `path`; a JSON object of plain values sets a leaf for each of its own,
         and a text that is no JSON is set as a JSON string."""
+        path = shallow_path(path)
         leaves = flatten(Leaf(0, path, text if _is_json(text) else json.dumps(text)))
         if leaves[0].path != path:
             self.remove(path)
         for leaf in leaves:
+            *holders, last = shallow_path(leaf.path)
             node = self._root
-            for key in leaf.path[:-1]:
+            for key in holders:
                 if not isinstance(node.get(key), dict):
                     node[key] = {}
                 node = node[key]
-            node[leaf.path[-1]] = leaf.text
+            node[last] = leaf.text
 
     def remove(self, path: tuple[str, ...]) -> None:
         """Remove the value at `path`, if there is one."""
+        path = shallow_path(path)
         node = self._root
         for key in path[:-1]:
             node = node.get(key)
@@ -53,9 +58,9 @@ class Tree:
 
 def _is_json(text: str) -> bool:
     try:
-        json.loads(text)
+        parse_json(text)
         return True
-    except (ValueError, RecursionError):
+    except Unreadable:
         return False
 
 

@@ -1,10 +1,10 @@
 """What was logged, as columns: logged keys and JSON texts become metric, key_path, value and value_text.
 
-Every W&B reader hands its items here, so a value lands the same whichever way it came:
-- a nested dict of plain values is one metric a leaf (`a.b`, key path `["a", "b"]`), whether the SDK logged the dict as
-  one JSON object (up to 0.17) or as one item a leaf (from 0.18);
+Every reader of histories hands its items here, so a value lands the same whichever way it came:
+- a nested dict of plain values is one metric a leaf (`a.b`, key path `["a", "b"]`), whether the tracker logged the dict
+  as one JSON object or as one item a leaf;
 - a dict with a `_type` (histogram, table, image, ...) is one JSON text under its own key, put together again where the
-  SDK took it apart;
+  tracker took it apart;
 - numbers, NaN and the infinities are doubles; an integer beyond 2^53 keeps its text as well.
 """
 
@@ -15,6 +15,9 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from ingest.formats.json_values import DEEPEST, parse_json
+from ingest.formats.values import Unreadable, storable
 
 _EXACT = float(2**53)
 _INTEGER = re.compile(r"-?[0-9]+")
@@ -71,7 +74,8 @@ def columns(rows: np.ndarray, keys: pa.Array, texts: pa.Array, special: list[Lea
     """Columns of the plain items (`rows` rising, `keys`, `texts`) and of those that need looking at (`special`)."""
     paths: list[str | None] = []
     if special:
-        leaves = _fold([leaf for item in special for leaf in flatten(item)])
+        flat = [leaf for item in special for leaf in flatten(item)]
+        leaves = _fold([leaf._replace(path=shallow_path(leaf.path)) for leaf in flat])
         paths = [json.dumps(leaf.path, ensure_ascii=False) if len(leaf.path) > 1 else None for leaf in leaves]
         keys = pa.concat_arrays([keys, pa.array([".".join(leaf.path) for leaf in leaves], pa.string())])
         texts = pa.concat_arrays([texts, pa.array([leaf.text for leaf in leaves], pa.string())])
@@ -103,17 +107,21 @@ def flatten(item: Leaf) -> list[Leaf]:
         return [item]
     try:
         found: list[Leaf] = []
-        _walk(item, json.loads(item.text), found)
+        _walk(item, parse_json(item.text), found)
         return found
-    except (ValueError, RecursionError):
+    except Unreadable:
         return [item]
+
+
+def shallow_path(path: tuple[str, ...]) -> tuple[str, ...]:
+    """The path, its end joined with "." where it is nested deeper than a value may be; the metric's name stays."""
+    return path if len(path) <= DEEPEST else (*path[: DEEPEST - 1], ".".join(path[DEEPEST - 1 :]))
 
 
 def _walk(item: Leaf, value: object, found: list[Leaf]) -> None:
     if isinstance(value, dict) and value and "_type" not in value:
         for key, child in value.items():
-            clean = key.encode("utf-8", "backslashreplace").decode()  # JSON may hold half a surrogate pair
-            _walk(Leaf(item.row, (*item.path, clean), ""), child, found)
+            _walk(Leaf(item.row, (*item.path, storable(key)), ""), child, found)
     else:
         found.append(Leaf(item.row, item.path, item.text or json.dumps(value)))
 

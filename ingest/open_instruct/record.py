@@ -10,16 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 import simdjson
 
+from ingest.formats.json_values import parse_json
 from ingest.formats.lines import Line
+from ingest.formats.values import Unreadable, storable
 
 EVIDENCE_FLOOR_TOKENS = 4
 """Shorter runs of zero logprobs are not landed: single zeros are common where a policy is near-certain."""
 
 Scalars = tuple[object, ...]
-
-
-class Unreadable(Exception):
-    """The line is no rollout record; the message says why."""
 
 
 @dataclass
@@ -82,7 +80,7 @@ class RecordReader:
                 return None
             prompt_ids, response_ids, numbers = _copied(prompt, "i"), _copied(response, "i"), _copied(logprobs, "d")
             scalars = _scalars(fields, info)
-        except (ValueError, TypeError, RuntimeError, Unreadable):  # it refuses big integers with a RuntimeError
+        except (ValueError, TypeError, RuntimeError, KeyError):  # a key with NUL in it can't be looked up
             return None
         found = self._evidence(scalars, len(prompt_ids), response_ids, numbers, 0)
         if self._keep_tokens:
@@ -171,18 +169,7 @@ def _unnested(values: list) -> list:
 
 
 def _load(text: bytes) -> dict:
-    if not text.strip(b"\0 \t\r\n"):
-        raise Unreadable("filled with NUL bytes")
-    try:
-        fields = json.loads(text)
-    except UnicodeDecodeError as error:
-        raise Unreadable(f"not UTF-8 (byte {error.start} of the line)") from error
-    except json.JSONDecodeError as error:
-        raise Unreadable(f"not JSON ({error.msg} at character {error.pos} of {len(text)})") from error
-    except RecursionError as error:
-        raise Unreadable("not JSON that can be read (nested too deeply)") from error
-    except ValueError as error:
-        raise Unreadable(f"not JSON that can be read ({error})") from error
+    fields = parse_json(text)
     if not isinstance(fields, dict):
         raise Unreadable(f"a {_kind(fields)}, not a record")
     return fields
@@ -256,7 +243,7 @@ def _text(value: object) -> str | None:
     if value is None:
         return None
     text = value if isinstance(value, str) else json.dumps(value)
-    return text.encode("utf-8", "backslashreplace").decode()
+    return storable(text)
 
 
 def _kind(value: object) -> str:

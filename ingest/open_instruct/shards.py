@@ -2,8 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime
+from collections.abc import Generator, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -12,12 +11,14 @@ import pyarrow as pa
 
 from homes.declared import declared_rows
 from homes.errors import SourceError
-from homes.landing import Source, landed, quarantine
+from homes.landing import Batches, Source, TableBatch, landed, quarantine
 from homes.names import short_digest
 from homes.paths import Home
-from homes.schema import landing_tables
+from ingest.formats.json_lines import read_objects
 from ingest.formats.lines import DamagedFile, Line, LinesDigest, content_digest, read_lines
-from ingest.open_instruct.record import SCALARS, Evidence, RecordReader, Unreadable
+from ingest.formats.rows import Rows, quarantine_line, row_schema
+from ingest.formats.values import Unreadable, as_text, as_time, path_number
+from ingest.open_instruct.record import SCALARS, Evidence, RecordReader
 from ingest.run import READER_VERSION, Cluster, Outcome, expand, file_source, ingest, source_name
 
 KIND = "rollouts"
@@ -82,66 +83,38 @@ def _identify(path: Path, known: dict[str, Source], ids: list[int], keep_tokens:
     return source
 
 
-def _read(source: Source, ids: list[int]) -> Iterator[tuple[str, pa.RecordBatch]]:
+def _read(source: Source, ids: list[int]) -> Batches:
     path = Path(source.path)
     match = SHARD.fullmatch(path.name)
     if match:
-        return _read_shard(path, match["run_name"], int(match["shard"]), ids, source.digest.partition(" ")[2])
+        return _read_shard(path, match["run_name"], match["shard"], ids, source.digest.partition(" ")[2])
     return _read_metadata(path, METADATA.fullmatch(path.name)["run_name"])
 
 
-def _read_metadata(path: Path, run_name: str) -> Iterator[tuple[str, pa.RecordBatch]]:
-    rows = []
-    try:
-        for line in read_lines(path):
-            text = bytes(line.view())
-            if not text.strip() and not line.is_too_long:
-                continue
-            try:
-                fields = json.loads(text)
-            except (ValueError, RecursionError):
-                fields = None
-            if not isinstance(fields, dict):
-                yield quarantine(f"line {line.number}", "not a JSON object")
-                continue
-            texts = {k: v if isinstance(v, str) else None for k, v in fields.items()}
-            rows.append(
-                {
-                    "line_number": line.number,
-                    "run_name": texts.get("run_name") or run_name,
-                    "git_commit": texts.get("git_commit"),
-                    "model_name": texts.get("model_name"),
-                    "started_at": _time(fields.get("timestamp")),
-                }
-            )
-    except DamagedFile as damage:
-        yield quarantine(f"line {len(rows) + 1}", str(damage))
-    schema = _schema("rollout_runs")
-    yield "rollout_runs", pa.RecordBatch.from_pylist(rows, schema=schema)
-
-
-def _time(value: object) -> datetime | None:
-    """A time as ISO text (UTC where it names no zone) or in epoch seconds; None for anything else."""
-    try:
-        if isinstance(value, str):
-            time = datetime.fromisoformat(value)
-        elif type(value) in (int, float):
-            time = datetime.fromtimestamp(value, UTC)
-        else:
-            return None
-        return time.astimezone(UTC).replace(tzinfo=None) if time.tzinfo else time
-    except (ValueError, OverflowError, OSError):
-        return None
+def _read_metadata(path: Path, run_name: str) -> Batches:
+    rows = Rows("rollout_runs")
+    for number, fields in read_objects(path):
+        if isinstance(fields, Unreadable):
+            yield quarantine_line(number, fields)
+            continue
+        texts = {key: as_text(value) for key, value in fields.items() if isinstance(value, str)}
+        row = {name: texts.get(name) for name in ("git_commit", "model_name")}
+        row |= {"run_name": texts.get("run_name") or run_name, "started_at": as_time(fields.get("timestamp"))}
+        rows.add(row | {"line_number": number})
+    yield from rows.last_batches()
 
 
 def _read_shard(
-    path: Path, run_name: str, shard: int, ids: list[int], settings: str
-) -> Iterator[tuple[str, pa.RecordBatch]]:
+    path: Path, run_name: str, shard: str, ids: list[int], settings: str
+) -> Generator[TableBatch, None, str]:
     """The shard's evidence; returns its digest."""
     reader = RecordReader(ids, keep_tokens=settings.endswith("-tokens"))
     digest = LinesDigest()
     records = _Records(run_name)
     tokens = _Tokens()
+    shard_number = path_number(shard)
+    if shard_number is None:
+        yield quarantine("byte 0", f"shard number {shard} has more than 64 bits: its place among the shards is unknown")
     number = line_count = record_count = tolerated = unreadable = 0
     try:
         for line in read_lines(path):
@@ -176,14 +149,14 @@ def _read_shard(
     yield "rollout_tokens", tokens.batch()
     row = {
         "run_name": run_name,
-        "shard_number": shard,
+        "shard_number": shard_number,
         "line_count": line_count,
         "record_count": record_count,
         "unreadable_line_count": unreadable,
         "tolerated_line_count": tolerated,
         "special_token_ids": ids,
     }
-    yield "rollout_files", pa.RecordBatch.from_pylist([row], schema=_schema("rollout_files"))
+    yield "rollout_files", pa.RecordBatch.from_pylist([row], schema=row_schema("rollout_files"))
     return f"{digest.text()} {settings}"
 
 
@@ -194,11 +167,6 @@ def _read_line(reader: RecordReader, line: Line) -> Evidence | None:
     if line.end - line.start < 3 and not line.view().tobytes().strip():
         return None
     return reader.read(line)
-
-
-def _schema(table: str) -> pa.Schema:
-    fields = landing_tables()[table].schema
-    return pa.schema([f for f in fields if f.name != "source_name"])
 
 
 class _Records:
@@ -225,7 +193,7 @@ class _Records:
         names = ("line_number", "record_digest", "prompt_tokens", "response_tokens")
         names += ("logprob_count", "nan_logprob_count", *SCALARS)
         columns = dict(zip(names, zip(*self._scalars, strict=True), strict=True)) if self._scalars else {}
-        schema = _schema("rollout_records")
+        schema = row_schema("rollout_records")
         arrays = []
         for field in schema:
             if field.name == "run_name":
@@ -251,7 +219,7 @@ class _Tokens:
 
     def batch(self) -> pa.RecordBatch:
         """The rows gathered since the last call."""
-        schema = _schema("rollout_tokens")
+        schema = row_schema("rollout_tokens")
         columns = list(zip(*self._rows, strict=True)) or [()] * len(schema)
         self._rows, self.count = [], 0
         arrays = [

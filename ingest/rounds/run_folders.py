@@ -9,8 +9,12 @@ from pathlib import Path
 
 from homes.landing import Batches, Source, quarantine
 from homes.names import file_stem, short_digest
-from ingest.formats.jsonl import CONVERT, Observed, Rows, kind_of, objects
+from ingest.formats.json_lines import read_objects
+from ingest.formats.json_values import kind_of, parse_json
+from ingest.formats.rows import FieldCounts, Rows
+from ingest.formats.values import Unreadable, as_integer, as_number, path_number
 from ingest.run import READER_VERSION, file_digest
+from ingest.wandb.run_json import read_run_json
 
 _STEP = re.compile(r"global_step_(\d+)$")
 _ADAPTER = re.compile(r"adapter_(model|config).*\.(safetensors|bin|json)$")
@@ -47,10 +51,14 @@ def _files(folder: Path) -> list[Path]:
 def read_saved_step(folder: Path) -> Batches:
     """The files of one saved step; of an adapter's files the SHA-256, of its configuration rank and alpha."""
     rows = Rows("rounds_saved_step_files")
+    step = path_number(_STEP.match(folder.name)[1])
+    if step is None:
+        yield quarantine("byte 0", f"{folder.name}: a step of more than 64 bits")
+        return
     for file in _files(folder):
         row = {
             "run_in_path": folder.parent.parent.name,
-            "step": int(_STEP.match(folder.name)[1]),
+            "step": step,
             "path": file.relative_to(folder).as_posix(),
             "size_bytes": file.stat().st_size,
             "sha256": None,
@@ -63,51 +71,46 @@ def read_saved_step(folder: Path) -> Batches:
                 row["sha256"] = hashlib.file_digest(handle, "sha256").hexdigest()
         if file.name == "adapter_config.json":
             try:
-                config = json.loads(file.read_bytes())
+                config = parse_json(file.read_bytes())
                 row["content_json"] = json.dumps(config, separators=(",", ":"))
-            except (ValueError, RecursionError) as error:
-                yield quarantine("byte 0", f"{row['path']}: not JSON ({error})")
+            except Unreadable as problem:
+                yield quarantine("byte 0", f"{row['path']}: {problem}")
                 config = {}
             if isinstance(config, dict):
-                row["lora_rank"] = CONVERT["integer"](config.get("r"))
-                row["lora_alpha"] = CONVERT["number"](config.get("lora_alpha"))
+                row["lora_rank"] = as_integer(config.get("r"))
+                row["lora_alpha"] = as_number(config.get("lora_alpha"))
         rows.add(row)
-    yield from rows.rest()
+    yield from rows.last_batches()
 
 
 def read_tracker_export(folder: Path) -> Batches:
     """run.json's scalars, and how many system records were returned with which columns."""
     exports, fields = Rows("rounds_tracker_exports"), Rows("rounds_tracker_fields")
-    run, run_file = {}, folder / "run.json"
-    if run_file.exists():
-        try:
-            run = json.loads(run_file.read_bytes())
-        except (ValueError, RecursionError) as error:
-            yield quarantine("byte 0", f"run.json: not JSON ({error})")
-    run = run if isinstance(run, dict) else {}
-    for field, value in sorted(_scalars(run)):
-        text = json.dumps(value)
-        fields.add({"field": field, "value": CONVERT["number"](value), "value_text": text})
-    seen, count = Observed("wandb_system"), None
+    run = read_run_json(folder)
+    if run.fault:
+        yield quarantine("byte 0", run.fault)
+    for field, value in sorted(_scalars(run.fields), key=lambda found: found[0]):
+        fields.add({"field": field, "value": as_number(value), "value_text": json.dumps(value)})
+    seen, count = FieldCounts("wandb_system"), None
     for record in _system_records(folder):
         count = count or 0
         if isinstance(record, dict):
-            seen.see(record)
+            seen.add(record)
             count += 1
-        elif record:
-            yield quarantine("byte 0", f"system metrics: {record}")
-    named = next((run[key] for key in ("id", "run_id") if isinstance(run.get(key), str)), None)
+        elif record is not None:
+            reason = record if isinstance(record, Unreadable) else "a record that is no JSON object"
+            yield quarantine("byte 0", f"system metrics: {reason}")
     exports.add(
         {
             "export_name": folder.name,
             "run_in_path": folder.parent.parent.name,
-            "run_id": named,
+            "run_id": run.run_id,
             "system_row_count": count,
         }
     )
-    yield from exports.rest()
-    yield from fields.rest()
-    yield from seen.rest()
+    yield from exports.last_batches()
+    yield from fields.last_batches()
+    yield from seen.batches()
 
 
 def _scalars(value: object, path: str = "") -> Iterator[tuple[str, object]]:
@@ -118,25 +121,27 @@ def _scalars(value: object, path: str = "") -> Iterator[tuple[str, object]]:
         yield path, value
 
 
-def _system_records(folder: Path) -> Iterator[dict | str]:
-    """Each returned system record; first an empty text where there is a file, and a reason where it can't be read."""
+def _system_records(folder: Path) -> Iterator[dict | Unreadable | None]:
+    """Each returned system record, Unreadable where it can't be read; first None where there is a file."""
     for name in _TRACKER_FILES[1:]:
         file = folder / name
         if not file.exists():
             continue
-        yield ""
+        yield None
         if name.endswith(".jsonl"):
-            yield from (fields for _, fields in objects(file))
+            yield from (fields for _, fields in read_objects(file))
         elif name.endswith(".csv"):
             with open(file, newline="", encoding="utf-8-sig", errors="replace") as handle:
-                for row in csv.DictReader(handle):
-                    yield {key: value for key, value in row.items() if value}
+                try:
+                    for row in csv.DictReader(handle):
+                        yield {key: value for key, value in row.items() if key and value}
+                except csv.Error as error:
+                    yield Unreadable(f"can't be read as CSV from here on: {error}")
         else:
             try:
-                records = json.loads(file.read_bytes())
-            except (ValueError, RecursionError) as error:
-                yield f"not JSON ({error})"
+                records = parse_json(file.read_bytes())
+            except Unreadable as problem:
+                yield problem
                 return
-            is_list = isinstance(records, list)
-            yield from (records if is_list else ["not a JSON list of records"])
+            yield from (records if isinstance(records, list) else [Unreadable("not a JSON list of records")])
         return

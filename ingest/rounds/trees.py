@@ -1,15 +1,16 @@
 """Reader of what a run in rounds leaves: candidates, held-out attempts, scheduler events, saved steps, W&B exports."""
 
-import json
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
 from homes.landing import Batches, Source
 from homes.paths import Home
-from ingest.formats.jsonl import Fields, Observed, Rows, members, objects, rest_json, take, unreadable
+from ingest.formats.json_lines import read_objects, take_columns
+from ingest.formats.json_values import Fields, object_items, other_json, parse_json
+from ingest.formats.rows import FieldCounts, Rows, quarantine_line
+from ingest.formats.values import Unreadable, as_number, as_time, path_number, storable
 from ingest.rounds.run_folders import (
     folder_source,
     is_saved_step_file,
@@ -125,36 +126,40 @@ def read(has_token_arrays: bool, source: Source) -> Batches:
 
 def _read_candidates(path: Path, has_token_arrays: bool) -> Batches:
     found = _ROUND.match(path.parent.name)
+    digits = found.groups() if found else (None, None)
+    numbers = [path_number(text) if text else None for text in digits]
+    if numbers.count(None) > digits.count(None):
+        yield quarantine_line(1, f"{path.parent.name}: a round or attempt of more than 64 bits")
     row = {
         "run_in_path": path.parent.parent.name if found else None,
-        "round_in_path": int(found[1]) if found else None,
-        "attempt_in_path": int(found[2]) if found and found[2] else None,
-        "modified_at": datetime.fromtimestamp(path.stat().st_mtime, UTC).replace(tzinfo=None),
+        "round_in_path": numbers[0],
+        "attempt_in_path": numbers[1],
+        "modified_at": as_time(path.stat().st_mtime),
     }
     file = Rows("rounds_files")
     file.add(row)
-    yield from file.rest()
-    seen = Observed("candidates")
+    yield from file.last_batches()
+    seen = FieldCounts("candidates")
     candidates, costs = Rows("rounds_candidates"), Rows("rounds_candidate_costs")
-    for number, fields in objects(path):
-        problem = fields if isinstance(fields, str) else _nameless(fields)
+    for number, fields in read_objects(path):
+        problem = fields if isinstance(fields, Unreadable) else _missing_name(fields)
         if problem:
-            yield unreadable(number, problem)
+            yield quarantine_line(number, problem)
             continue
-        seen.see(fields)
+        seen.add(fields)
         for key in [k for k in fields if k == "result" or "policy" in k]:
-            seen.see(members(fields[key]), f"{key}.")
+            seen.add(object_items(fields[key]), f"{key}.")
         for cost in _costs(fields, number):
             costs.add(cost)
         candidates.add(_candidate(fields, number, has_token_arrays))
-        yield from candidates.full()
-        yield from costs.full()
-    yield from candidates.rest()
-    yield from costs.rest()
-    yield from seen.rest()
+        yield from candidates.full_batches()
+        yield from costs.full_batches()
+    yield from candidates.last_batches()
+    yield from costs.last_batches()
+    yield from seen.batches()
 
 
-def _nameless(fields: Fields) -> str | None:
+def _missing_name(fields: Fields) -> str | None:
     """Why a candidate can't be told from another; null where it can."""
     for key in ("group_id", "sibling_index"):
         value = fields.get(key)
@@ -164,58 +169,58 @@ def _nameless(fields: Fields) -> str | None:
 
 
 def _candidate(fields: Fields, number: int, has_token_arrays: bool) -> Fields:
-    result, parent = members(fields.get("result")), members(fields.get("parent_result"))
-    recorded = (take(dict(fields), (("at", key, "time"),))["at"] for key in _TIMES)
+    result, parent = object_items(fields.get("result")), object_items(fields.get("parent_result"))
+    recorded = (take_columns(dict(fields), (("at", key, "time"),))["at"] for key in _TIMES)
     row = {"line_number": number, "recorded_at": next((at for at in recorded if at), None)}
-    row |= take(fields, CANDIDATE) | take(result, RESULT)
-    row |= {f"parent_{name}": value for name, value in take(parent, RESULT).items()}
+    row |= take_columns(fields, CANDIDATE) | take_columns(result, RESULT)
+    row |= {f"parent_{name}": value for name, value in take_columns(parent, RESULT).items()}
     if not has_token_arrays:
         for key in TOKEN_ARRAYS:
             fields.pop(key, None)
-    row["other_json"] = rest_json(fields)
+    row["other_json"] = other_json(fields)
     return row
 
 
 def _costs(fields: Fields, number: int) -> Iterator[Fields]:
-    for role, cost in members(fields.get("cost_by_role")).items():
-        yield {"line_number": number, "role": role} | take({"cost": cost}, (("cost_usd", "cost", "number"),))
+    for role, cost in object_items(fields.get("cost_by_role")).items():
+        yield {"line_number": number, "role": storable(role), "cost_usd": as_number(cost)}
 
 
 def _read_evaluation(path: Path) -> Batches:
     try:
-        entries = json.loads(path.read_bytes())
-    except (ValueError, RecursionError) as error:
-        yield unreadable(getattr(error, "lineno", 1), f"not JSON ({error})")
+        entries = parse_json(path.read_bytes())
+    except Unreadable as problem:
+        yield quarantine_line(problem.line, problem)
         return
     if not isinstance(entries, list):
-        yield unreadable(1, "not a JSON list of attempts")
+        yield quarantine_line(1, "not a JSON list of attempts")
         return
     policy = _EVALUATION.match(path.name)[1]
-    rows, seen = Rows("rounds_evaluation_attempts"), Observed("evaluation_attempts")
+    rows, seen = Rows("rounds_evaluation_attempts"), FieldCounts("evaluation_attempts")
     for number, entry in enumerate(entries, 1):
         if not isinstance(entry, dict):
-            yield unreadable(1, f"entry {number} of the list is not a JSON object")
+            yield quarantine_line(1, f"entry {number} of the list is not a JSON object")
             continue
-        seen.see(entry)
-        row = {"entry_number": number, "run_in_path": _run_of(path)} | take(entry, ATTEMPT)
+        seen.add(entry)
+        row = {"entry_number": number, "run_in_path": _run_of(path)} | take_columns(entry, ATTEMPT)
         row["policy"] = row["policy"] or policy
-        rows.add(row | {"other_json": rest_json(entry)})
-    yield from rows.rest()
-    yield from seen.rest()
+        rows.add(row | {"other_json": other_json(entry)})
+    yield from rows.last_batches()
+    yield from seen.batches()
 
 
 def _read_scheduler(path: Path) -> Batches:
-    rows, seen = Rows("rounds_scheduler_events"), Observed("scheduler_events")
-    for number, fields in objects(path):
-        if isinstance(fields, str):
-            yield unreadable(number, fields)
+    rows, seen = Rows("rounds_scheduler_events"), FieldCounts("scheduler_events")
+    for number, fields in read_objects(path):
+        if isinstance(fields, Unreadable):
+            yield quarantine_line(number, fields)
             continue
-        seen.see(fields)
-        row = {"line_number": number, "run_in_path": _run_of(path)} | take(fields, EVENT)
-        rows.add(row | {"other_json": rest_json(fields)})
-        yield from rows.full()
-    yield from rows.rest()
-    yield from seen.rest()
+        seen.add(fields)
+        row = {"line_number": number, "run_in_path": _run_of(path)} | take_columns(fields, EVENT)
+        rows.add(row | {"other_json": other_json(fields)})
+        yield from rows.full_batches()
+    yield from rows.last_batches()
+    yield from seen.batches()
 
 
 def _run_of(path: Path) -> str:

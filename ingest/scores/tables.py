@@ -7,9 +7,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from homes.landing import Batches, Source, quarantine
+from homes.landing import Batches, Source
 from homes.paths import Home
-from ingest.formats.records import Unreadable, batches, json_object, lines, number, text
+from ingest.formats.json_values import json_object
+from ingest.formats.lines import text_lines
+from ingest.formats.rows import quarantine_line, rows_to_batches
+from ingest.formats.values import Unreadable, as_name, checked_number
 from ingest.run import Outcome, expand, file_source, ingest
 
 KIND = "scores"
@@ -54,18 +57,18 @@ def read(source: Source) -> Batches:
                 raise record
             rows.append({"line_number": line_number} | _row(record))
         except Unreadable as problem:
-            yield quarantine(f"line {line_number}", str(problem))
-    yield from batches({"evaluation_scores": rows})
+            yield quarantine_line(line_number, problem)
+    yield from rows_to_batches({"evaluation_scores": rows})
 
 
 def _row(record: dict[str, Any]) -> dict[str, Any]:
-    row = {name: text(record.get(name)) for name in ("model_id", "cell", "family", "suite", "harness")}
-    row["step_name"] = text(record.get("step"))
+    row = {name: as_name(record.get(name)) for name in ("model_id", "cell", "family", "suite", "harness")}
+    row["step_name"] = as_name(record.get("step"))
     if row["suite"] is None:
         raise Unreadable("no suite")
     if row["model_id"] is None and None in (row["cell"], row["family"], row["step_name"]):
         raise Unreadable("names no model: neither model_id nor cell, family and step")
-    return row | {"score": number(record.get("score"), "score")}
+    return row | {"score": checked_number(record.get("score"), "score")}
 
 
 def _records(path: Path) -> Iterator[tuple[int, dict[str, Any] | Unreadable]]:
@@ -77,8 +80,8 @@ def _records(path: Path) -> Iterator[tuple[int, dict[str, Any] | Unreadable]]:
         except (UnicodeDecodeError, csv.Error) as error:
             yield 1, Unreadable(f"can't be read as CSV: {error}")
         return
-    for line_number, line in lines(path):
+    for line, raw in text_lines(path):
         try:
-            yield line_number, json_object(line)
+            yield line.number, raw if isinstance(raw, Unreadable) else json_object(raw)
         except Unreadable as problem:
-            yield line_number, Unreadable(f"not a JSON object: {str(problem).partition(': ')[2]}")
+            yield line.number, problem

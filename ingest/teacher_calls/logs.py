@@ -6,7 +6,10 @@ from pathlib import Path
 from homes.errors import SourceError
 from homes.landing import Batches, Source
 from homes.paths import Home
-from ingest.formats.jsonl import ARRAYS, OBJECTS, Fields, Observed, Rows, members, objects, rest_json, take, unreadable
+from ingest.formats.json_lines import read_objects, take_columns
+from ingest.formats.json_values import ARRAYS, OBJECTS, Fields, object_items, other_json
+from ingest.formats.rows import FieldCounts, Rows, quarantine_line
+from ingest.formats.values import Unreadable, as_integer
 from ingest.run import Outcome, expand, file_source, ingest
 
 KIND = "teacher-calls"
@@ -74,38 +77,39 @@ def read(source: Source) -> Batches:
 
 
 def _read_ledger(path: Path) -> Batches:
-    rows, seen = Rows("teacher_spend"), Observed("teacher_spend")
-    for number, fields in objects(path):
-        if isinstance(fields, str):
-            yield unreadable(number, fields)
+    rows, seen = Rows("teacher_spend"), FieldCounts("teacher_spend")
+    for number, fields in read_objects(path):
+        if isinstance(fields, Unreadable):
+            yield quarantine_line(number, fields)
             continue
-        seen.see(fields)
-        row = {"line_number": number, "run_in_path": path.parent.name} | take(fields, SPEND)
-        rows.add(row | {"other_json": rest_json(fields)})
-        yield from rows.full()
-    yield from rows.rest()
-    yield from seen.rest()
+        seen.add(fields)
+        row = {"line_number": number, "run_in_path": path.parent.name} | take_columns(fields, SPEND)
+        rows.add(row | {"other_json": other_json(fields)})
+        yield from rows.full_batches()
+    yield from rows.last_batches()
+    yield from seen.batches()
 
 
 def _read_calls(path: Path) -> Batches:
     around = next((p.parent.name for p in path.parents if p.name == FOLDER), None)
-    rows, seen = Rows("teacher_call_records"), Observed("teacher_calls")
-    for number, fields in objects(path):
-        if isinstance(fields, str):
-            yield unreadable(number, fields)
+    rows, seen = Rows("teacher_call_records"), FieldCounts("teacher_calls")
+    for number, fields in read_objects(path):
+        if isinstance(fields, Unreadable):
+            yield quarantine_line(number, fields)
             continue
-        seen.see(fields)
-        if not any(key in fields for key in ("response", "usage", "call_id")) and not _judged(fields):
-            yield unreadable(number, "no `response`, `usage`, `call_id` or `judge_evaluations`; is this a call log?")
+        seen.add(fields)
+        if not any(key in fields for key in ("response", "usage", "call_id")) and not _judge_calls(fields):
+            reason = "no `response`, `usage`, `call_id` or `judge_evaluations`; is this a call log?"
+            yield quarantine_line(number, reason)
             continue
         for call in _calls(fields):
             rows.add(call | {"line_number": number, "run_in_path": around})
-        yield from rows.full()
-    yield from rows.rest()
-    yield from seen.rest()
+        yield from rows.full_batches()
+    yield from rows.last_batches()
+    yield from seen.batches()
 
 
-def _judged(fields: Fields) -> list[Fields]:
+def _judge_calls(fields: Fields) -> list[Fields]:
     """The nested judge calls of a line: members of judge_evaluations with a `response` key."""
     nested = fields.get("judge_evaluations")
     items = nested if isinstance(nested, ARRAYS) else ()
@@ -113,35 +117,35 @@ def _judged(fields: Fields) -> list[Fields]:
 
 
 def _calls(fields: Fields) -> Iterator[Fields]:
-    nested = _judged(fields)
+    nested = _judge_calls(fields)
     if not nested:
         yield _call(fields, {}) | {"judge_idx": None, "row_json": None}
         return
-    place = take(dict(fields), PLACE)
+    place = take_columns(dict(fields), PLACE)
     if all(isinstance(item, OBJECTS) and "response" in item for item in fields["judge_evaluations"]):
         del fields["judge_evaluations"]
     for index, item in enumerate(nested):
-        row_json = rest_json(fields) if index == 0 else None
+        row_json = other_json(fields) if index == 0 else None
         yield _call(item, place) | {"judge_idx": index, "row_json": row_json}
 
 
 def _call(fields: Fields, place: Fields) -> Fields:
     """One call's columns. `place` gives what a nested call does not state itself."""
-    response = members(fields.get("response"))
-    usage = members(response.get("usage")) or members(fields.get("usage"))
-    row = take(fields, OWN)
-    row |= {name: place.get(name) if value is None else value for name, value in take(fields, PLACE).items()}
-    request = take(fields, (("request_json", "request", "json"),))
+    response = object_items(fields.get("response"))
+    usage = object_items(response.get("usage")) or object_items(fields.get("usage"))
+    row = take_columns(fields, OWN)
+    row |= {name: place.get(name) if value is None else value for name, value in take_columns(fields, PLACE).items()}
+    request = take_columns(fields, (("request_json", "request", "json"),))
     if request["request_json"] is None:
-        request = take(fields, (("request_json", "responses_create_params", "json"),))
-    row |= request | take(fields, (("response_json", "response", "json"),))
+        request = take_columns(fields, (("request_json", "responses_create_params", "json"),))
+    row |= request | take_columns(fields, (("response_json", "response", "json"),))
     named = (("response_id", "id", "text"), ("response_model", "model", "text"))
-    row |= take(response, named)
+    row |= take_columns(response, named)
     times = (("created_at", "created_at", "time"), ("created", "created", "time"))
-    stamps = take(response, times)
+    stamps = take_columns(response, times)
     row["response_created_at"] = stamps["created_at"] or stamps["created"]
     row["has_usage"] = bool(usage)
-    row |= {column: take(members(usage.get(o)), ((column, key, "integer"),))[column] for column, o, key in DETAILS}
-    row |= take(dict(usage), USAGE)
-    row["other_json"] = rest_json(fields)
+    row |= {column: as_integer(object_items(usage.get(holder)).get(key)) for column, holder, key in DETAILS}
+    row |= take_columns(dict(usage), USAGE)
+    row["other_json"] = other_json(fields)
     return row

@@ -9,7 +9,10 @@ import pyarrow as pa
 from homes.errors import SourceError
 from homes.landing import Batches, Source
 from homes.paths import Home
-from ingest.formats.jsonl import CONVERT, OBJECTS, Fields, Observed, json_text, objects, unreadable
+from ingest.formats.json_lines import read_objects
+from ingest.formats.json_values import OBJECTS, Fields, json_text
+from ingest.formats.rows import FieldCounts, quarantine_line
+from ingest.formats.values import Unreadable, as_integer, storable
 from ingest.history.tables import LogFacts, history_tables
 from ingest.history.values import Leaf, columns
 from ingest.run import Outcome, expand, file_source, ingest
@@ -49,17 +52,17 @@ def read(run_id: str | None, source: Source) -> Batches:
     around = next((p.parent.name for p in path.parents if p.name == FOLDER), None)
     facts = LogFacts("verl", run_id or around or experiment, run_name=experiment, project=path.parent.name)
     facts.launch_name, facts.lost_tail_bytes = launch or None, None
-    rows, seen = _Lines(), Observed("native_metrics")
-    for number, fields in objects(path):
-        if isinstance(fields, str):
-            yield unreadable(number, fields)
+    rows, seen = _Lines(), FieldCounts("native_metrics")
+    for number, fields in read_objects(path):
+        if isinstance(fields, Unreadable):
+            yield quarantine_line(number, fields)
             continue
-        step, data = CONVERT["integer"](fields.get("step")), fields.get("data")
+        step, data = as_integer(fields.get("step")), fields.get("data")
         if step is None or not isinstance(data, OBJECTS):
-            yield unreadable(number, "no whole number `step` and object `data`; is this a verl FileLogger file?")
+            yield quarantine_line(number, "no whole number `step` and object `data`; is this a verl FileLogger file?")
             continue
         metrics = dict(data.items())
-        seen.see(metrics)
+        seen.add(metrics)
         beside = {f"_{key}": value for key, value in fields.items() if key not in ("step", "data")}
         rows.add(number, step, metrics | beside)
         facts.history_row_count += 1
@@ -68,7 +71,7 @@ def read(run_id: str | None, source: Source) -> Batches:
             yield from rows.batches()
             rows = _Lines(rows.first_row + len(rows.steps))
     yield from rows.batches()
-    yield from seen.rest()
+    yield from seen.batches()
     facts.record_count = facts.history_row_count
     yield facts.batch()
 
@@ -91,7 +94,7 @@ class _Lines:
         self._numbers.append(number)
         self.steps.append(step)
         for key, value in values.items():
-            key, text = key.encode("utf-8", "backslashreplace").decode(), json_text(value)
+            key, text = storable(key), json_text(value)
             if text.startswith("{"):
                 self._nested.append(Leaf(row, (key,), text))
             else:
@@ -111,4 +114,4 @@ class _Lines:
             found, pa.array(self._numbers, pa.int64()), self.first_row, pa.array(self.steps, pa.int64())
         )
         for repeat in found.repeats:
-            yield unreadable(self._numbers[repeat.row], repeat.reason("line"))
+            yield quarantine_line(self._numbers[repeat.row], repeat.reason("line"))

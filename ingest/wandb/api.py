@@ -20,25 +20,26 @@ import pyarrow.parquet as pq
 
 from homes.console import warn
 from homes.errors import SourceError
-from homes.landing import Source, land, landed
+from homes.landing import Source, TableBatch, land, landed
 from homes.names import file_stem, short_digest
 from homes.paths import Home
 from homes.schema import landing_tables
-from ingest.history.tables import LogFacts, Rows, history_tables, iso_time
+from ingest.formats.values import as_time
+from ingest.history.tables import LogFacts, history_tables
 from ingest.run import READER_VERSION, Outcome, apart, ingest
 from ingest.wandb.axes import Axes
 from ingest.wandb.client import (
     SYSTEM_SAMPLES,
     ListedRun,
-    asking,
     attribute,
     client_environment,
+    explained_failures,
     list_runs,
     open_run,
-    watched,
+    read_with_timeout,
 )
-from ingest.wandb.export import convert, settings, system_metrics
-from ingest.wandb.json_items import gather
+from ingest.wandb.export import config_and_summary, system_batches, to_columns
+from ingest.wandb.json_items import JsonRow, batch_rows
 
 TARGET = re.compile(r"(?!\.{1,2}/)([\w.-]+)/([\w.-]+)(?:/([\w.-]+))?")
 """ENTITY/PROJECT[/RUN]."""
@@ -84,7 +85,7 @@ def ingest_project(home: Home, target: str, choice: Choice, workers: int | None 
         runs = {run.path: run for run in listed}
         read = partial(_read, runs=runs, timeout_seconds=choice.timeout_seconds)
         outcome = ingest(home, "wandb", listed, _identify, read, workers)
-    _land_listing(home, entity, project, listed, _gone(choice, listed, known))
+    _land_listing(home, entity, project, listed, _missing_runs(choice, listed, known))
     return outcome
 
 
@@ -103,12 +104,12 @@ class _Scan:
     duplicates: int = 0
     repeats: int = 0
 
-    def rows(self, scanned: Iterator[dict[str, Any]]) -> Iterator[tuple[int, str, dict, None]]:
-        """Each row once, as `gather` takes them: W&B's client joins Parquet and live rows as they come."""
+    def rows(self, scanned: Iterator[dict[str, Any]]) -> Iterator[JsonRow]:
+        """Each row once, as `batch_rows` takes them: W&B's client joins Parquet and live rows as they come."""
         seen: dict[int, int] = {}
         for row in scanned:
             self.received += 1
-            row = _present(row)
+            row = _without_nulls(row)
             step, digest = row.get("_step"), hash(json.dumps(row, sort_keys=True))
             if step in seen:
                 if seen[step] == digest:
@@ -121,12 +122,12 @@ class _Scan:
             yield number, f"line {number}", row, None
 
 
-def _present(row: dict[str, Any]) -> dict[str, Any]:
+def _without_nulls(row: dict[str, Any]) -> dict[str, Any]:
     """The row without what is absent (see above), inside nested keys too."""
     found = {}
     for key, value in row.items():
         if isinstance(value, dict) and value and "_type" not in value:
-            value = _present(value) or None
+            value = _without_nulls(value) or None
         if isinstance(value, float) and not math.isfinite(value):
             value = "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"  # as live rows spell it
         if value is not None:
@@ -134,10 +135,10 @@ def _present(row: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _spell(value: object) -> str:
+def _json_text(value: object) -> str:
     """JSON text as it is in a log of SDK 0.18 and later; the client hands over an object's keys in any order."""
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{_spell(key)}: {_spell(value[key])}" for key in sorted(value)) + "}"
+        return "{" + ", ".join(f"{_json_text(key)}: {_json_text(value[key])}" for key in sorted(value)) + "}"
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     try:
         text.encode()
@@ -146,24 +147,24 @@ def _spell(value: object) -> str:
     return text
 
 
-def _read(source: Source, runs: dict[str, ListedRun], timeout_seconds: float) -> Iterator[Rows]:
+def _read(source: Source, runs: dict[str, ListedRun], timeout_seconds: float) -> Iterator[TableBatch]:
     listed = runs[source.path]
     run = open_run(source.path)
     before = attribute(run, "historyLineCount")
     last_step = (attribute(run, "historyKeys") or {}).get("lastStep", -1)
     scan, row_count = _Scan(), 0
-    found = watched(lambda: run.scan_history(use_cache=False), timeout_seconds, source.path)
-    for items in gather(scan.rows(found), _spell):
-        columns, faults = convert(items)
+    found = read_with_timeout(lambda: run.scan_history(use_cache=False), timeout_seconds, source.path)
+    for items in batch_rows(scan.rows(found), _json_text):
+        columns, faults = to_columns(items)
         yield from history_tables(columns, pa.array(items.numbers), row_count)
         yield from faults
         row_count += len(items.numbers)
-    samples = watched(
+    samples = read_with_timeout(
         lambda: run.history(samples=SYSTEM_SAMPLES, stream="system", pandas=False), timeout_seconds, source.path
     )
-    yield from system_metrics(gather(_samples(samples)), "system metrics")
-    with asking(source.path):
-        yield from settings(run.config, attribute(run, "summaryMetrics") or {})
+    yield from system_batches(batch_rows(_samples(samples)), "system metrics")
+    with explained_failures(source.path):
+        yield from config_and_summary(run.config, attribute(run, "summaryMetrics") or {})
         axes = Axes()
         axes.add_config(run.rawconfig)
         yield axes.batch()
@@ -177,13 +178,13 @@ def _read(source: Source, runs: dict[str, ListedRun], timeout_seconds: float) ->
         project=listed.project,
         run_group=listed.group,
         job_type=attribute(run, "jobType"),
-        started_at=iso_time(listed.created_at),
+        started_at=as_time(listed.created_at),
         state=listed.state,
         record_count=scan.received,
         history_row_count=row_count,
     )
     yield facts.batch()
-    told = {
+    counts = {
         "history_line_count": before,
         "history_line_count_after": attribute(run, "historyLineCount"),
         "last_step_idx": last_step if last_step >= 0 else None,
@@ -191,17 +192,18 @@ def _read(source: Source, runs: dict[str, ListedRun], timeout_seconds: float) ->
         "duplicate_row_count": scan.duplicates,
         "repeated_step_row_count": scan.repeats,
     }
-    yield "history_server_reads", pa.RecordBatch.from_pylist([told], pa.schema([(name, pa.int64()) for name in told]))
+    schema = pa.schema([(name, pa.int64()) for name in counts])
+    yield "history_server_reads", pa.RecordBatch.from_pylist([counts], schema)
     if before is not None and row_count < before:
         warn(f"{source.path}: {row_count} of {before} history rows came; the next ingest reads it again")
         return f"incomplete {source.digest}"
     return None
 
 
-def _samples(samples: Iterator[dict[str, Any]]) -> Iterator[tuple[int, str, dict, None]]:
+def _samples(samples: Iterator[dict[str, Any]]) -> Iterator[JsonRow]:
     for number, row in enumerate(samples, 1):
         kept = {key: value for key, value in row.items() if key == "_timestamp" or not key.startswith("_")}
-        yield number, f"line {number}", _present(kept), None
+        yield number, f"line {number}", _without_nulls(kept), None
 
 
 def _landed_runs(home: Home, entity: str, project: str) -> set[str]:
@@ -210,7 +212,7 @@ def _landed_runs(home: Home, entity: str, project: str) -> set[str]:
     return {s.path.removeprefix(prefix) for s in landed(home).values() if s.path.startswith(prefix)}
 
 
-def _gone(choice: Choice, listed: list[ListedRun], known: set[str]) -> set[str]:
+def _missing_runs(choice: Choice, listed: list[ListedRun], known: set[str]) -> set[str]:
     """Landed runs that the listing should hold and does not. A listing by group or time leaves others out rightly."""
     if choice.group is not None or choice.since is not None:
         return set()

@@ -5,10 +5,13 @@ step metric's own entry in the list, from 1. In a config the fields are the numb
 wandb_internal.proto: 1 name, 2 glob_name, 4 step_metric, 5 step_metric_index.
 """
 
-import json
 from typing import Any
 
 import pyarrow as pa
+
+from homes.landing import TableBatch
+from ingest.formats.json_values import parse_json
+from ingest.formats.values import Unreadable, storable
 
 _SCHEMA = pa.schema([("metric_pattern", pa.string()), ("step_metric", pa.string())])
 
@@ -39,8 +42,8 @@ class Axes:
         """Take in `_wandb.m`, or its JSON text."""
         if isinstance(declared, str):
             try:
-                declared = json.loads(declared)
-            except (ValueError, RecursionError):
+                declared = parse_json(declared)
+            except Unreadable:
                 return
         for entry in declared if isinstance(declared, list) else []:
             if isinstance(entry, dict):
@@ -48,7 +51,7 @@ class Axes:
                 index = entry.get("5")
                 self.add(name, glob, step_metric, index if isinstance(index, int) else 0)
 
-    def batch(self) -> tuple[str, pa.RecordBatch]:
+    def batch(self) -> TableBatch:
         """The rows of `history_axes`."""
         columns = {"metric_pattern": list(self._axes), "step_metric": list(self._axes.values())}
         return "history_axes", pa.RecordBatch.from_pydict(columns, _SCHEMA)
@@ -56,4 +59,4 @@ class Axes:
 
 def _text(value: object) -> str:
     # an escaped dot is part of one key, not the border of a nested one
-    return value.replace("\\.", ".").encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else ""
+    return storable(value.replace("\\.", ".")) if isinstance(value, str) else ""

@@ -1,4 +1,4 @@
-"""Batches of log records to landing rows: protobuf to Arrow at once, then the columns of `wandb_values`."""
+"""Batches of log records to landing rows: protobuf to Arrow at once, then the columns of `history_values`."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from google.protobuf.message import DecodeError
 
-from homes.landing import quarantine
+from homes.landing import TableBatch, quarantine
 from ingest.formats.framing import Found
-from ingest.history.tables import LATEST_SECONDS, Rows, history_tables, system_table
+from ingest.history.tables import are_times, history_tables, system_table
 from ingest.history.values import Columns, Leaf, columns, first_bytes
 from ingest.wandb.proto import arrow_reader, message
 
@@ -25,7 +25,7 @@ class Batch:
 
     found: list[Found] = field(default_factory=list)
     byte_count: int = 0
-    quarantined: list[Rows] = field(default_factory=list)
+    quarantined: list[TableBatch] = field(default_factory=list)
 
     def add(self, record: Found) -> None:
         self.found.append(record)
@@ -51,27 +51,27 @@ class Batch:
             return pa.concat_batches(rows)
 
 
-def history(batch: Batch, first_row: int) -> Iterator[Rows]:
+def history_batches(batch: Batch, first_row: int) -> Iterator[TableBatch]:
     """Rows of `history_rows` and `history_values`; row ordinals count from `first_row`."""
     table = batch.convert("HistoryRecord")
     found = _columns(table.column("history").field("item"), batch, "history")
     yield from history_tables(found, _record_number(table), first_row)
 
 
-def system_metrics(batch: Batch, first_sample: int) -> Rows:
+def system_batch(batch: Batch, first_sample: int) -> TableBatch:
     """Rows of `history_system_values`; sample ordinals count from `first_sample`."""
     table = batch.convert("StatsRecord")
     stats = table.column("stats")
     found = _columns(stats.field("item"), batch, "stats")
     stamp = stats.field("timestamp")
     seconds, nanos = (stamp.field(name).fill_null(0).to_numpy() for name in ("seconds", "nanos"))
-    is_time = stamp.is_valid().to_numpy(zero_copy_only=False) & (np.abs(seconds) < LATEST_SECONDS)
+    is_time = stamp.is_valid().to_numpy(zero_copy_only=False) & are_times(seconds)
     micros = np.where(is_time, seconds, 0) * 1_000_000 + nanos // 1000
     logged_at = pa.array(micros, mask=~is_time).cast(pa.timestamp("us"))
     return system_table(found, _record_number(table), logged_at, first_sample)
 
 
-def last_keys(batch: Batch) -> list[Found]:
+def last_summary_records(batch: Batch) -> list[Found]:
     """Those summary records of the batch that set or remove some key last, in order: the others leave no trace."""
     table = batch.convert("SummaryKeys")
     needed: set[int] = set()
@@ -112,7 +112,7 @@ def _columns(items: pa.ListArray, batch: Batch, what: str) -> Columns:
             path = tuple(nested[at].as_py()) or (keys[at].as_py(),)
             leaves.append(Leaf(int(rows[at]), path, texts[at].as_py()))
         plain = pa.array(~special)
-        leaves = _typed(leaves, batch, what)
+        leaves = _with_texts(leaves, batch, what)
         found = columns(rows[~special], keys.filter(plain), texts.filter(plain), leaves)
     for repeat in found.repeats:
         reason = repeat.reason(f"{what} record")
@@ -120,7 +120,7 @@ def _columns(items: pa.ListArray, batch: Batch, what: str) -> Columns:
     return found
 
 
-def _typed(leaves: list[Leaf], batch: Batch, what: str) -> list[Leaf]:
+def _with_texts(leaves: list[Leaf], batch: Batch, what: str) -> list[Leaf]:
     """The leaves; those without JSON text get it from the typed value field of their item, else are quarantined."""
     found = []
     for leaf in leaves:

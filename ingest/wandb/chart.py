@@ -14,12 +14,12 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from homes.landing import Source, quarantine
+from homes.landing import Source, TableBatch, quarantine
 from homes.names import file_stem, short_digest
-from ingest.history.tables import LogFacts, Rows, history_tables
+from ingest.history.tables import LogFacts, history_tables
 from ingest.run import file_digest
-from ingest.wandb.csv_items import Items, blocks, cell_json, faulty_columns, header
-from ingest.wandb.export import convert
+from ingest.wandb.csv_items import Items, cell_json, faulty_columns, read_blocks, read_header
+from ingest.wandb.export import to_columns
 
 _STEP_AXIS = "Step"
 
@@ -46,7 +46,7 @@ def is_chart(path: Path) -> bool:
     """Whether a CSV file's header is that of a chart export."""
     if path.suffix != ".csv":
         return False
-    _, *series = header(path)[0] or [""]
+    _, *series = read_header(path)[0] or [""]
     return bool(series) and all(" - " in name for name in series)
 
 
@@ -54,7 +54,7 @@ def charts(files: list[Path], run_id: str | None) -> list[Chart]:
     """A chart for each folder and label among chart exports."""
     found: dict[tuple[Path, str], list[Path]] = {}
     for file in sorted(files):
-        for label in dict.fromkeys(_series(name)[0] for name in header(file)[0][1:]):
+        for label in dict.fromkeys(_series(name)[0] for name in read_header(file)[0][1:]):
             found.setdefault((file.parent, label), []).append(file)
     return [Chart(folder, label, tuple(paths), run_id) for (folder, label), paths in found.items()]
 
@@ -68,13 +68,13 @@ def _series(name: str) -> tuple[str, str]:
     return label, metric
 
 
-def read_chart(chart: Chart) -> Iterator[Rows]:
+def read_chart(chart: Chart) -> Iterator[TableBatch]:
     """The rows of one label: those in which one of its columns has a value."""
     rows: dict[tuple[str, int], int] = {}
     numbers: list[int] = []
     items: list[tuple[int, str, str]] = []
     for file in chart.files:
-        names, line_count = header(file)
+        names, line_count = read_header(file)
         faulty = faulty_columns(names)
         mine = {at: _series(name)[1] for at, name in enumerate(names) if at and _series(name)[0] == chart.label}
         for at in sorted(faulty.keys() & mine.keys()):
@@ -82,7 +82,7 @@ def read_chart(chart: Chart) -> Iterator[Rows]:
         mine = {at: key for at, key in mine.items() if at not in faulty}
         axis = "_step" if names[0] == _STEP_AXIS else names[0]
         seen: Counter[str] = Counter()
-        for block in blocks(file, len(names), line_count):
+        for block in read_blocks(file, len(names), line_count):
             if isinstance(block, tuple):
                 yield quarantine(block[1]["locator"][0].as_py(), f"{file.name}: {block[1]['reason'][0].as_py()}")
                 continue
@@ -111,7 +111,7 @@ def read_chart(chart: Chart) -> Iterator[Rows]:
         pa.array([text for _, _, text in items], pa.string()),
         [],
     )
-    found, faults = convert(laid_out)
+    found, faults = to_columns(laid_out)
     yield from history_tables(found, pa.array(laid_out.numbers), 0)
     yield from faults
     facts = LogFacts("wandb", chart.run_id or chart.label, "export", run_name=chart.label)

@@ -69,7 +69,7 @@ def client_environment() -> Iterator[None]:
 def list_runs(entity: str, project: str, filters: dict[str, Any]) -> list[ListedRun]:
     """The runs of a project that `filters` (in the API's own words) let through."""
     # The client would ask for a key where stdin is a terminal.
-    with asking(f"{entity}/{project}"), open(os.devnull) as nobody:
+    with explained_failures(f"{entity}/{project}"), open(os.devnull) as nobody:
         os.dup2(nobody.fileno(), 0)
         found = _api().runs(f"{entity}/{project}", filters=filters, per_page=_RUNS_PER_PAGE)
         return [
@@ -90,7 +90,7 @@ def list_runs(entity: str, project: str, filters: dict[str, Any]) -> list[Listed
 
 def open_run(path: str) -> Any:
     """The client's `Run`, asked anew: a client that has read a run before would answer with what it was."""
-    with asking(path):
+    with explained_failures(path):
         api = _api()
         api.flush()
         return api.run(path)
@@ -108,7 +108,7 @@ def _api() -> Any:
     return wandb.Api(timeout=QUERY_SECONDS)
 
 
-def watched(make: Callable[[], Iterable[T]], seconds: float, what: str) -> Iterator[T]:
+def read_with_timeout(make: Callable[[], Iterable[T]], seconds: float, what: str) -> Iterator[T]:
     """What `make()` gives, read ahead a little in a thread; SourceError where nothing comes for `seconds`.
 
     The client itself would wait for ever.
@@ -145,25 +145,25 @@ def watched(make: Callable[[], Iterable[T]], seconds: float, what: str) -> Itera
                 ) from None
             yield from chunk
             if failure is not None:
-                with asking(what):
+                with explained_failures(what):
                     raise failure
     finally:
         is_over.set()
 
 
 @contextmanager
-def asking(what: str) -> Iterator[None]:
+def explained_failures(what: str) -> Iterator[None]:
     """Failures of the client inside become a SourceError that says what to do, without anything secret."""
     try:
         yield
     except SourceError:
         raise
     except Exception as error:
-        raise SourceError(f"{what}: {_meaning(error)}") from error
+        raise SourceError(f"{what}: {_explain(error)}") from error
 
 
-def _meaning(error: Exception) -> str:
-    text = _clean(str(error) or type(error).__name__)
+def _explain(error: Exception) -> str:
+    text = _without_secrets(str(error) or type(error).__name__)
     kind = type(error).__name__
     lowered = text.lower()
     if kind in ("AuthenticationError", "UsageError") or "401" in text or "api key" in lowered:
@@ -175,7 +175,7 @@ def _meaning(error: Exception) -> str:
     return f"W&B did not answer as it should ({text}); run the command again: what has landed is kept"
 
 
-def _clean(text: str) -> str:
+def _without_secrets(text: str) -> str:
     """The text on one line, without what signs a URL and without the key in use."""
     text = re.sub(r"(https?://[^\s?\"']+)\?[^\s\"']*", r"\1", " ".join(text.split()))
     key = os.environ.get("WANDB_API_KEY")

@@ -16,10 +16,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
-from homes.landing import quarantine
+from homes.landing import TableBatch, quarantine
+from ingest.formats.json_values import parse_json
+from ingest.formats.values import Unreadable
 from ingest.history.values import Leaf, first_bytes, looks_like_number
 
-Rows = tuple[str, pa.RecordBatch]
 _BLOCK_BYTES = 8 << 20
 _JSON_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _NAMED_NUMBERS = {
@@ -41,7 +42,7 @@ _NAMED_NUMBERS = {
 
 @dataclass
 class Items:
-    """Logged items of some rows of an export, ready for `wandb_values.columns`.
+    """Logged items of some rows of an export, ready for `history.values.columns`.
 
     `numbers` holds each row's own number in its file (from 1, a CSV's header counted); `rows` index into it.
     """
@@ -61,7 +62,7 @@ class Block:
     cells: list[pa.Array]
 
 
-def header(path: Path) -> tuple[list[str], int]:
+def read_header(path: Path) -> tuple[list[str], int]:
     """The column names of a CSV file, and how many lines they take. Names are empty where the file is."""
     with open(path, encoding="utf-8-sig", errors="backslashreplace", newline="") as handle:
         reader = csv.reader(iter(lambda: handle.readline(1 << 24), ""))
@@ -88,11 +89,11 @@ def faulty_columns(names: list[str]) -> dict[int, str]:
     return faults
 
 
-def blocks(path: Path, width: int, header_lines: int) -> Iterator[Block | Rows]:
+def read_blocks(path: Path, width: int, header_lines: int) -> Iterator[Block | TableBatch]:
     """The rows below the header. A row with another number of cells than the header is quarantined."""
     torn: list[tuple[int, str]] = []
 
-    def note(row: pa_csv.InvalidRow) -> str:
+    def skip_row(row: pa_csv.InvalidRow) -> str:
         reason = f"{row.actual_columns} cells where the header has {row.expected_columns}"
         torn.append((row.number, reason))
         return "skip"
@@ -105,7 +106,7 @@ def blocks(path: Path, width: int, header_lines: int) -> Iterator[Block | Rows]:
             pa_csv.ReadOptions(
                 column_names=names, skip_rows=header_lines, use_threads=False, block_size=_block_size(path)
             ),
-            pa_csv.ParseOptions(newlines_in_values=True, invalid_row_handler=note),
+            pa_csv.ParseOptions(newlines_in_values=True, invalid_row_handler=skip_row),
             pa_csv.ConvertOptions(
                 column_types=dict.fromkeys(names, pa.binary()),
                 strings_can_be_null=True,
@@ -145,7 +146,7 @@ def _block_size(path: Path) -> int:
     return max(_BLOCK_BYTES, min(8 * longest, 1 << 30))
 
 
-def melt(block: Block, columns: dict[int, str]) -> tuple[Items, list[Rows]]:
+def block_items(block: Block, columns: dict[int, str]) -> tuple[Items, list[TableBatch]]:
     """The cells of `columns` (place: key) that are not empty, by row, and the quarantine of those that are no UTF-8."""
     rows, texts, codes, faults = [], [], [], []
     for code, at in enumerate(columns):
@@ -213,9 +214,9 @@ def cell_json(cell: str) -> str:
         return named
     if text[:1] in ("{", "[", '"'):
         try:
-            json.loads(text)
+            parse_json(text)
             return text
-        except (ValueError, RecursionError):
+        except Unreadable:
             return json.dumps(cell)
     try:
         number = float(text) if "_" not in text else None

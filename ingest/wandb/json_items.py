@@ -7,7 +7,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from homes.landing import quarantine
+from homes.landing import TableBatch, quarantine
+from ingest.formats.json_values import RepeatedKeys, refuse_too_deep
+from ingest.formats.lines import text_lines
+from ingest.formats.values import Unreadable, storable
 from ingest.history.values import Leaf
 from ingest.wandb.csv_items import Items
 
@@ -15,25 +18,21 @@ _BATCH_ITEMS = 200_000
 _NAMED_NUMBERS = {"NaN": "NaN", "Infinity": "Infinity", "-Infinity": "-Infinity"}
 """W&B's API spells what JSON has no number for as these strings."""
 
-Rows = tuple[str, pa.RecordBatch]
+JsonRow = tuple[int, str, dict | None, str | None]
+"""A row's number (from 1), its locator, its values by key (None where it can't be read), and what is wrong with it."""
 
 
-def rows_of(path: Path) -> Iterator[Items | Rows]:
+def read_json_items(path: Path) -> Iterator[Items | TableBatch]:
     """The rows of a `.jsonl` file, or of a `.json` file that holds a list; what is no row is quarantined."""
-    return gather(_lines(path) if path.suffix == ".jsonl" else _list(path))
+    return batch_rows(_lines(path) if path.suffix == ".jsonl" else _list(path))
 
 
 def _text(value: object) -> str:
     return repr(value) if type(value) is int else json.dumps(value)
 
 
-def gather(
-    found: Iterable[tuple[int, str, dict | None, str | None]], spell: Callable[[object], str] = _text
-) -> Iterator[Items | Rows]:
-    """Items, some 200,000 at a time, of rows given as (number, locator, row, fault); a fault is quarantined.
-
-    `spell` gives the JSON text of a value.
-    """
+def batch_rows(found: Iterable[JsonRow], to_text: Callable[[object], str] = _text) -> Iterator[Items | TableBatch]:
+    """Items, some 200,000 at a time, of rows; a row's fault is quarantined. `to_text` writes a value as JSON."""
     numbers: list[int] = []
     rows: list[int] = []
     keys: list[str] = []
@@ -45,14 +44,14 @@ def gather(
         if row is None:
             continue
         for key, value in row.items():
-            key = key if key.isascii() else key.encode("utf-8", "backslashreplace").decode()
+            key = storable(key)
             if isinstance(value, dict):
-                special.append(Leaf(len(numbers), (key,), spell(value)))
+                special.append(Leaf(len(numbers), (key,), to_text(value)))
             else:
                 rows.append(len(numbers))
                 keys.append(key)
                 named = _NAMED_NUMBERS.get(value) if isinstance(value, str) else None
-                texts.append(named or spell(value))
+                texts.append(named or to_text(value))
         numbers.append(number)
         if len(texts) + 8 * len(special) >= _BATCH_ITEMS:
             yield _items(numbers, rows, keys, texts, special)
@@ -71,50 +70,39 @@ def _items(numbers: list[int], rows: list[int], keys: list[str], texts: list[str
     )
 
 
-class _Repeats:
-    """Notes the keys that an object holds more than once; the last value stands, as in Python's own parser."""
-
-    def __init__(self) -> None:
-        self.keys: list[str] = []
-
-    def __call__(self, pairs: list[tuple[str, object]]) -> dict[str, object]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            names = [key for key, _ in pairs]
-            self.keys += sorted({key for key in names if names.count(key) > 1})
-        return found
-
-    def fault(self) -> str | None:
-        keys, self.keys = self.keys, []
-        return f"{', '.join(map(repr, keys))} more than once in one row: the last value landed" if keys else None
-
-
-def _lines(path: Path) -> Iterator[tuple[int, str, dict | None, str | None]]:
-    repeats = _Repeats()
+def _lines(path: Path) -> Iterator[JsonRow]:
+    repeats = RepeatedKeys()
     decoder = json.JSONDecoder(object_pairs_hook=repeats)
-    with open(path, "rb") as handle:
-        for number, line in enumerate(handle, 1):
-            locator = f"line {number}"
-            try:
-                text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
-                row = decoder.decode(text) if text else {}
-            except UnicodeDecodeError:
-                yield number, locator, None, "not UTF-8 text"
-                continue
-            except (ValueError, RecursionError) as error:
-                torn = " (the file ends inside this row)" if not line.endswith(b"\n") else ""
-                yield number, locator, None, f"not JSON: {error}{torn}"
-                continue
-            if not isinstance(row, dict):
-                yield number, locator, None, "not a JSON object"
-            elif text:
-                yield number, locator, row, repeats.fault()
+    for line, raw in text_lines(path):
+        locator = f"line {line.number}"
+        try:
+            if isinstance(raw, Unreadable):
+                raise raw
+            repeats.take_keys()
+            row = decoder.decode(raw.decode())
+            refuse_too_deep(row, raw.count(b"[") + raw.count(b"{"))
+        except UnicodeDecodeError:
+            yield line.number, locator, None, "not UTF-8 text"
+            continue
+        except (ValueError, RecursionError) as error:
+            reason = str(error) if isinstance(error, Unreadable) else f"not JSON: {error}"
+            yield line.number, locator, None, f"{reason} (the file ends inside this row)" if line.is_cut else reason
+            continue
+        if isinstance(row, dict):
+            yield line.number, locator, row, _repeats_fault(repeats)
+        else:
+            yield line.number, locator, None, "not a JSON object"
 
 
-def _list(path: Path) -> Iterator[tuple[int, str, dict | None, str | None]]:
+def _repeats_fault(repeats: RepeatedKeys) -> str | None:
+    keys = repeats.take_keys()
+    return f"{', '.join(map(repr, keys))} more than once in one row: the last value landed" if keys else None
+
+
+def _list(path: Path) -> Iterator[JsonRow]:
     """The elements of one JSON list, one by one, so that those before damage land."""
     text = path.read_bytes().decode("utf-8-sig", "backslashreplace")
-    repeats = _Repeats()
+    repeats = RepeatedKeys()
     decoder = json.JSONDecoder(object_pairs_hook=repeats)
     at = _skip(text, 0)
     if text[at : at + 1] != "[":
@@ -129,12 +117,13 @@ def _list(path: Path) -> Iterator[tuple[int, str, dict | None, str | None]]:
             next_at = _skip(text, end)
             closing = text[next_at : next_at + 1]
             if closing not in (",", "]", ""):
-                raise ValueError("no comma after it")
+                raise Unreadable("no comma after it")
+            refuse_too_deep(row, text.count("[", at, end) + text.count("{", at, end))
         except (ValueError, RecursionError) as error:
             yield number, f"byte {at}", None, f"row {number} and what follows is not JSON: {error}"
             return
         if isinstance(row, dict):
-            yield number, f"byte {at}", row, repeats.fault()
+            yield number, f"byte {at}", row, _repeats_fault(repeats)
         else:
             yield number, f"byte {at}", None, f"row {number} is not a JSON object"
         if not closing:

@@ -2,22 +2,23 @@
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 
-import pyarrow as pa
 from google.protobuf.message import DecodeError
 
-from homes.landing import Source, quarantine
+from homes.landing import Source, TableBatch, quarantine
 from homes.names import file_stem, short_digest
-from ingest.formats.framing import Found, Lost, looks_like_a_log, records
+from ingest.formats.framing import Found, LogHeader, Lost, looks_like_a_log, records
+from ingest.formats.values import as_time
 from ingest.history.tables import LogFacts
 from ingest.history.tree import Tree
 from ingest.run import file_digest
 from ingest.wandb.axes import Axes
-from ingest.wandb.batches import Batch, history, last_keys, system_metrics
+from ingest.wandb.batches import Batch, history_batches, last_summary_records, system_batch
 from ingest.wandb.proto import message
 
+LOG = LogHeader("W&B log", b":W&B", 0xBEE1, 0)
 _BATCH_BYTES = 2_000_000  # small enough to stay in the cache
 _BATCH_RECORDS = 20_000
 _HISTORY, _SUMMARY, _STATS = 0x12, 0x1A, 0x3A
@@ -29,15 +30,15 @@ def log_source(path: Path) -> Source:
     """The source that is one log, named by its run and its first run record: moving or growing changes neither."""
     size = path.stat().st_size
     digest = file_digest(path)
-    if looks_like_a_log(path):
-        for record in records(path):
-            if isinstance(record, Found) and (run := _run_of(record.payload)):
+    if looks_like_a_log(path, LOG):
+        for record in records(path, LOG):
+            if isinstance(record, Found) and (run := _run_record(record.payload)):
                 start = hashlib.sha256(record.payload).hexdigest()[:8]
                 return Source("wandb", f"{file_stem(run.run_id)}-{start}", str(path), digest, size)
     return Source("wandb", f"norun-{short_digest(str(path))}", str(path), digest, size)
 
 
-def _run_of(payload: bytes):
+def _run_record(payload: bytes):
     if _first_tag(payload) in (_HISTORY, _SUMMARY, _STATS, *_UNREAD):
         return None
     try:
@@ -58,15 +59,15 @@ def _first_tag(payload: bytes) -> int:
     return payload[at] if at < len(payload) else 0
 
 
-def read_log(source: Source) -> Iterator[tuple[str, pa.RecordBatch]]:
+def read_log(source: Source) -> Iterator[TableBatch]:
     """The rows of one log. What is damaged is quarantined by its byte offset; all that is whole lands."""
     path = Path(source.path)
-    if not looks_like_a_log(path):
+    if not looks_like_a_log(path, LOG):
         yield quarantine("byte 0", "not a W&B log: no W&B file header and no whole record in the first block")
         return
     reader = _Reader()
-    for record in records(path):
-        if rows := reader.take(record):
+    for record in records(path, LOG):
+        if rows := reader.add(record):
             yield from rows
     yield from reader.finish()
 
@@ -80,7 +81,7 @@ class _Reader:
         self.pending = {_HISTORY: Batch(), _SUMMARY: Batch(), _STATS: Batch()}
         self.sample_count = 0
 
-    def take(self, record: Found | Lost) -> Iterable[tuple[str, pa.RecordBatch]]:
+    def add(self, record: Found | Lost) -> Iterable[TableBatch]:
         """Take in one record; the rows that are now ready."""
         if isinstance(record, Lost):
             if record.is_tail:
@@ -92,7 +93,7 @@ class _Reader:
             return ()
         if tag not in self.pending:
             try:
-                tag = self._note(message("Record").FromString(record.payload))
+                tag = self._read_fact(message("Record").FromString(record.payload))
             except DecodeError:
                 return [_no_message(record)]
             if not tag:
@@ -101,7 +102,7 @@ class _Reader:
         batch.add(record)
         return self._flush(tag) if batch.byte_count >= _BATCH_BYTES or len(batch.found) >= _BATCH_RECORDS else ()
 
-    def finish(self) -> Iterator[tuple[str, pa.RecordBatch]]:
+    def finish(self) -> Iterator[TableBatch]:
         for tag in self.pending:
             yield from self._flush(tag)
         for table, column, tree in (
@@ -116,25 +117,25 @@ class _Reader:
         yield self.axes.batch()
         yield self.facts.batch()
 
-    def _flush(self, tag: int) -> Iterator[tuple[str, pa.RecordBatch]]:
+    def _flush(self, tag: int) -> Iterator[TableBatch]:
         batch, self.pending[tag] = self.pending[tag], Batch()
         if not batch.found:
             return
         if tag == _HISTORY:
-            yield from history(batch, self.facts.history_row_count)
+            yield from history_batches(batch, self.facts.history_row_count)
             self.facts.history_row_count += len(batch.found)
         elif tag == _STATS:
-            yield system_metrics(batch, self.sample_count)
+            yield system_batch(batch, self.sample_count)
             self.sample_count += len(batch.found)
         else:
-            for found in last_keys(batch):
+            for found in last_summary_records(batch):
                 try:
                     self._update(self.summary, message("Record").FromString(found.payload).summary)
                 except DecodeError:
                     yield _no_message(found)
         yield from batch.quarantined
 
-    def _note(self, record) -> int:
+    def _read_fact(self, record) -> int:
         """Take in a record that is none of the frequent ones; else its tag, for a frequent one in unusual order."""
         facts = self.facts
         if record.HasField("run"):
@@ -169,12 +170,10 @@ class _Reader:
             tree.remove(tuple(item.nested_key) or (item.key,))
 
 
-def _no_message(record: Found) -> tuple[str, pa.RecordBatch]:
+def _no_message(record: Found) -> TableBatch:
     return quarantine(f"byte {record.offset}", "a record that is no W&B protobuf message")
 
 
 def _time(stamp) -> datetime | None:
-    try:
-        return datetime.fromtimestamp(stamp.seconds, UTC).replace(tzinfo=None, microsecond=stamp.nanos // 1000)
-    except (ValueError, OverflowError, OSError):
-        return None
+    moment = as_time(stamp.seconds)
+    return moment.replace(microsecond=stamp.nanos // 1000) if moment and 0 <= stamp.nanos < 10**9 else None

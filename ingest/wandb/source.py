@@ -11,8 +11,8 @@ from homes.paths import Home
 from ingest.run import Outcome, expand, ingest
 from ingest.wandb.api import TARGET, Choice, ingest_project
 from ingest.wandb.chart import Chart, charts, is_chart, read_chart
-from ingest.wandb.csv_items import header
-from ingest.wandb.export import BESIDE, HISTORIES, SUFFIXES, export_source, read_export, tell
+from ingest.wandb.csv_items import read_header
+from ingest.wandb.export import BESIDE, HISTORIES, SUFFIXES, export_source, find_run, read_export
 from ingest.wandb.log import log_source, read_log
 
 _LOOKED_FOR = (
@@ -92,7 +92,7 @@ def belongs(file: Path) -> bool:
     if file.stem in HISTORIES or (file.suffix == ".csv" and file.parent.parent.name == "by-run"):
         return True
     if file.suffix == ".csv":
-        return {"_step", "_timestamp"} <= set(header(file)[0]) or (is_chart(file) and _has_bounds(file))
+        return {"_step", "_timestamp"} <= set(read_header(file)[0]) or (is_chart(file) and _has_bounds(file))
     with open(file, "rb") as handle:
         start = handle.read(_SNIFFED_BYTES).lstrip(b"\xef\xbb\xbf \r\n\t")
     is_rows = start.startswith(b"{" if file.suffix == ".jsonl" else b"[")
@@ -100,14 +100,14 @@ def belongs(file: Path) -> bool:
 
 
 def _has_bounds(file: Path) -> bool:
-    return any(name.endswith("__MIN") for name in header(file)[0])
+    return any(name.endswith("__MIN") for name in read_header(file)[0])
 
 
 def _refuse_unclear(path: Path, run_id: str | None) -> None:
     """Raise SourceError for a file given by itself that is no history, or tells no run."""
     if path.stem in BESIDE:
         raise SourceError(f"{path}: is read with the history beside it; give that history, or the folder")
-    if tell(path, run_id).facts.run_id is None:
+    if find_run(path, run_id).facts.run_id is None:
         raise SourceError(
             f"{path}: which run this is can't be told; put a run.json with its id beside it, or name it with --run-id"
         )

@@ -13,6 +13,7 @@ from wandb.proto import wandb_internal_pb2 as pb
 from homes.lock import init
 from homes.paths import Home
 from ingest.formats.framing import Found, records
+from ingest.wandb.log import LOG
 from ingest.wandb.source import ingest_wandb
 from simulate.curves.wandb_writer import LogWriter
 from tests.bench.measure import measure
@@ -45,7 +46,7 @@ def plain_loop(log: Path, target: Path) -> int:
             for column in (rows, metrics, values, texts):
                 column.clear()
 
-        for record in records(log):
+        for record in records(log, LOG):
             message = pb.Record()
             message.ParseFromString(record.payload)
             if message.WhichOneof("record_type") != "history":
@@ -73,7 +74,7 @@ def land_logs(home: Path, logs: list[str], workers: int) -> int:
 
 def framing_only(log: Path) -> int:
     """The framing and its checksums alone."""
-    return sum(isinstance(record, Found) for record in records(log))
+    return sum(isinstance(record, Found) for record in records(log, LOG))
 
 
 def main() -> None:

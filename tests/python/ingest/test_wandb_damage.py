@@ -18,9 +18,9 @@ from wandb.proto import wandb_internal_pb2 as pb
 from homes.landing import Source, _conform
 from homes.paths import Home
 from homes.schema import landing_tables
-from ingest.formats.framing import BLOCK, HEADER, Found, Lost, records
+from ingest.formats.framing import BLOCK, Found, Lost, records
 from ingest.wandb import log as wandb_log
-from ingest.wandb.log import read_log
+from ingest.wandb.log import LOG, read_log
 from ingest.wandb.source import ingest_wandb
 from simulate.curves.wandb_writer import LogWriter, frame
 from tests.python.support.command import seamline
@@ -54,7 +54,7 @@ def spans(items: list[bytes]) -> list[tuple[int, int]]:
 def read(data: bytes, folder: Path) -> tuple[list[Found], list[Lost]]:
     path = folder / "log.wandb"
     path.write_bytes(data)
-    parts = list(records(path))
+    parts = list(records(path, LOG))
     return [p for p in parts if isinstance(p, Found)], [p for p in parts if isinstance(p, Lost)]
 
 
@@ -231,8 +231,8 @@ def test_ingest_of_any_damaged_log_never_raises_and_counts_add_up(tmp_path_facto
     landed = read_whole(path)
     if landed["history_logs"]:
         (facts,) = landed["history_logs"]
-        assert facts["record_count"] == sum(isinstance(part, Found) for part in records(path))
-        lost = [part for part in records(path) if isinstance(part, Lost)]
+        assert facts["record_count"] == sum(isinstance(part, Found) for part in records(path, LOG))
+        lost = [part for part in records(path, LOG) if isinstance(part, Lost)]
         assert facts["lost_tail_bytes"] == sum(part.end - part.offset for part in lost if part.is_tail)
         assert len(landed["quarantine"]) >= len(lost)
         steps = landed["history_rows"]
@@ -252,7 +252,7 @@ def test_records_with_valid_checksums_and_any_content_never_raise(tmp_path_facto
     """What the checksum lets through, an SDK wrote: but a reader must not trust that to be a message it knows."""
     folder = tmp_path_factory.mktemp("content")
     small_log(folder / "clean.wandb", count=4)
-    items = [bytearray(part.payload) for part in records(folder / "clean.wandb")]
+    items = [bytearray(part.payload) for part in records(folder / "clean.wandb", LOG)]
     for _ in range(data.draw(st.integers(1, 8))):
         item = data.draw(st.sampled_from([i for i in items if i]))
         at = data.draw(st.integers(0, len(item) - 1))
@@ -302,7 +302,7 @@ def ingest_bytes(content: bytes, folder: Path, name: str = "run-x.wandb") -> Hom
 
 
 def test_a_log_of_the_header_alone_is_a_log_without_a_run(tmp_path: Path):
-    home = ingest_bytes(HEADER, tmp_path)
+    home = ingest_bytes(LOG.raw, tmp_path)
     assert rows(home, "select run_id, record_count, history_row_count, lost_tail_bytes from history_logs") == [
         (None, 0, 0, 0)
     ]
@@ -332,7 +332,7 @@ def test_a_damaged_file_header_costs_itself(tmp_path: Path):
 
 def test_a_record_that_is_no_message_is_quarantined(tmp_path: Path):
     small_log(tmp_path / "a.wandb", count=3)
-    good = [part.payload for part in records(tmp_path / "a.wandb")]
+    good = [part.payload for part in records(tmp_path / "a.wandb", LOG)]
     broken = [b"\x08\x05\x12\x05\x0a\xff\xff\xff\xff", b"\x08\x09\x8a\x01\x02\x0a\x7f", b"\x08\x07\x3a\x02\x0a\x09"]
     home = ingest_bytes(framed([*good[:3], *broken, *good[3:]]), tmp_path)
     assert rows(home, "select history_row_count, record_count from history_logs") == [(3, len(good) + 3)]
@@ -431,6 +431,6 @@ def test_half_a_surrogate_pair_in_a_nested_key_or_text_lands_escaped(tmp_path: P
 
 def test_bytes_after_the_checksum_of_nothing_are_not_read_as_a_record(tmp_path: Path):
     nothing = struct.pack("<IHB", zlib.crc32(b"\x01"), 0, 1)
-    home = ingest_bytes(HEADER + nothing, tmp_path)
+    home = ingest_bytes(LOG.raw + nothing, tmp_path)
     assert rows(home, "select record_count, history_row_count from history_logs") == [(1, 0)]
     assert everything(home)["history_rows"] == []
