@@ -1,18 +1,20 @@
 """The command line. Each command is one line into a room; heavy libraries are imported where they are used."""
 
 import sys
-from contextlib import nullcontext
-from datetime import datetime
 from enum import StrEnum
+from inspect import Parameter, Signature
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from homes.console import quiet_interrupts
 from homes.errors import SeamlineError, UsageError
 from homes.lock import open_home
 from homes.paths import find_home
+from ingest.kind import Kind, load
+from ingest.sources import KINDS
 
 app = typer.Typer(
     help="The SQL warehouse for RL post-training campaigns.",
@@ -21,7 +23,24 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-ingest_app = typer.Typer(help="Land upstream evidence as Parquet.", no_args_is_help=True, rich_markup_mode=None)
+
+
+class KindOrPaths(TyperGroup):
+    """`ingest`: where no kind is named, `auto` is meant. A kind wins over a path of its name (write `./scores`)."""
+
+    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:
+        if args and args[0] not in self.commands and args[0] not in self.get_help_option_names(ctx):
+            args = ["auto", *args]
+        return super().parse_args(ctx, args)
+
+
+ingest_app = typer.Typer(
+    cls=KindOrPaths,
+    help="Land upstream evidence as Parquet. Without a kind, `seamline ingest PATH...` finds it by content (`auto`); "
+    "a path that has the name of a kind is written ./NAME.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
 app.add_typer(ingest_app, name="ingest")
 
 
@@ -29,13 +48,6 @@ class Target(StrEnum):
     """The engine that builds the marts."""
 
     duckdb = "duckdb"
-    spark = "spark"
-
-
-class Engine(StrEnum):
-    """What runs a reader: this machine's cores, or a Spark cluster's."""
-
-    local = "local"
     spark = "spark"
 
 
@@ -49,7 +61,28 @@ class Profile(StrEnum):
 HomeOption = Annotated[
     Path | None, typer.Option("--home", help="Campaign home (default: $SEAMLINE_HOME, else home/ in the checkout).")
 ]
-Paths = Annotated[list[str], typer.Argument(help="Files, folders or globs.")]
+
+
+def _add_kind(kind: Kind) -> None:
+    """The command `seamline ingest <kind>`, with the options that the kind states."""
+
+    def command(**given: Any) -> None:
+        home, paths = given.pop("home"), given.pop("paths")
+        with open_home(home) as opened:
+            print(load(kind.reader)(opened, paths, **given).line())
+
+    paths = Annotated[list[str], typer.Argument(help=kind.argument_help)]
+    parameters = [Parameter("paths", Parameter.KEYWORD_ONLY, annotation=paths)]
+    for option in kind.options:
+        type_ = list[option.type] if option.is_repeatable else option.type
+        told = typer.Option(option.flag, help=option.help, min=option.minimum)
+        annotation = Annotated[type_ if option.default is not None else type_ | None, told]
+        parameters.append(
+            Parameter(option.argument, Parameter.KEYWORD_ONLY, default=option.default, annotation=annotation)
+        )
+    parameters.append(Parameter("home", Parameter.KEYWORD_ONLY, default=None, annotation=HomeOption))
+    command.__signature__ = Signature(parameters)
+    ingest_app.command(kind.name, help=kind.help)(command)
 
 
 @app.command()
@@ -59,49 +92,21 @@ def init(home: HomeOption = None) -> None:
         print(f"{opened.path}: ready; declare facts in {opened.declared}")
 
 
-@ingest_app.command("checkpoints")
-def ingest_checkpoints(
-    paths: Annotated[list[str], typer.Argument(help="A sweep, one checkpoint folder, a manifest, or hf:ORG[/REPO].")],
-    org: Annotated[
-        str | None, typer.Option("--org", help="Organisation of the model ids (default: the sweep folder's name).")
-    ] = None,
-    home: HomeOption = None,
-) -> None:
-    """Land checkpoints: their files' times, archive logs, end-of-turn ids, submissions."""
-    from ingest.checkpoints.sweeps import ingest_checkpoints
-
-    with open_home(home) as opened:
-        print(ingest_checkpoints(opened, paths, org).line())
-
-
 @ingest_app.command("auto")
 def ingest_auto(
-    folder: Annotated[Path, typer.Argument(help="The folder that holds the campaign.")], home: HomeOption = None
+    paths: Annotated[list[str], typer.Argument(help="Folders that hold a campaign, files or globs.")],
+    home: HomeOption = None,
 ) -> None:
-    """Find every kind of source in a tree by its content, land it, and name what was not recognised."""
+    """Find every kind of source by its content, land it, and name what was not recognised."""
     from ingest.detect import ingest_auto
 
     with open_home(home) as opened:
-        for line in ingest_auto(opened, folder):
+        for line in ingest_auto(opened, paths):
             print(line, flush=True)
 
 
-@ingest_app.command("driver-usage")
-def ingest_driver_usage(paths: Paths, home: HomeOption = None) -> None:
-    """Land the token reports of the driving agents' session logs (every driver/ folder below)."""
-    from ingest.driver_usage.sessions import ingest_driver_usage
-
-    with open_home(home) as opened:
-        print(ingest_driver_usage(opened, paths).line())
-
-
-@ingest_app.command("scores")
-def ingest_scores(paths: Paths, home: HomeOption = None) -> None:
-    """Land evaluation scores (CSV or JSONL)."""
-    from ingest.scores.tables import ingest_scores
-
-    with open_home(home) as opened:
-        print(ingest_scores(opened, paths).line())
+for _kind in KINDS.values():
+    _add_kind(_kind)
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
@@ -117,94 +122,6 @@ def build(
 
     with open_home(home) as opened:
         print(build(opened, context.args, target.value))
-
-
-@ingest_app.command("wandb")
-def ingest_wandb(
-    sources: Annotated[
-        list[str],
-        typer.Argument(help="Folders with .wandb logs or exported histories, such files, or ENTITY/PROJECT[/RUN]."),
-    ],
-    run_id: Annotated[
-        str | None, typer.Option("--run-id", help="The run of an exported history that does not tell.")
-    ] = None,
-    group: Annotated[str | None, typer.Option("--group", help="Over the API: only runs of this W&B group.")] = None,
-    since: Annotated[
-        datetime | None,
-        typer.Option("--since", formats=["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"], help="Over the API: only runs made since."),
-    ] = None,
-    run: Annotated[list[str] | None, typer.Option("--run", help="Over the API: only this run (repeatable).")] = None,
-    timeout: Annotated[
-        float, typer.Option("--timeout", min=1, help="Over the API: seconds to wait for a run that sends nothing.")
-    ] = 600,
-    home: HomeOption = None,
-) -> None:
-    """W&B runs: .wandb logs, exported histories (CSV, JSON, JSONL), chart exports, or the API."""
-    from ingest.wandb.api import Choice
-    from ingest.wandb.source import ingest_wandb
-
-    moment = f"{since:%Y-%m-%dT%H:%M:%SZ}" if since else None
-    choice = Choice(group, moment, tuple(run or ()), timeout)
-    with open_home(home) as opened:
-        print(ingest_wandb(opened, sources, run_id, choice=choice).line())
-
-
-@ingest_app.command("rollouts")
-def ingest_rollouts(
-    paths: Paths,
-    keep_tokens: Annotated[
-        bool, typer.Option("--keep-tokens", help="Land the token ids and log-probabilities too.")
-    ] = False,
-    engine: Annotated[Engine, typer.Option(help="What reads the shards: this machine, or Spark as for a build.")] = (
-        Engine.local
-    ),
-    home: HomeOption = None,
-) -> None:
-    """Rollout shards of open-instruct with their metadata, plain, .gz or .zst."""
-    from ingest.open_instruct.shards import ingest_rollouts
-    from ingest.spark import spark_cluster
-
-    with open_home(home) as opened, spark_cluster(opened) if engine is Engine.spark else nullcontext() as cluster:
-        print(ingest_rollouts(opened, paths, keep_tokens, cluster=cluster).line())
-
-
-@ingest_app.command("rounds")
-def ingest_rounds(
-    paths: Paths,
-    token_arrays: Annotated[
-        bool, typer.Option("--token-arrays", help="Land per-token ids and log-probabilities too.")
-    ] = False,
-    home: HomeOption = None,
-) -> None:
-    """Trees of round_<N>/ candidates, held-out attempts, scheduler events, saved steps, W&B exports."""
-    from ingest.rounds.trees import ingest_rounds
-
-    with open_home(home) as opened:
-        print(ingest_rounds(opened, paths, token_arrays).line())
-
-
-@ingest_app.command("native-metrics")
-def ingest_native_metrics(
-    paths: Paths,
-    run_id: Annotated[
-        str | None, typer.Option("--run-id", help="The run of these files, whatever their place.")
-    ] = None,
-    home: HomeOption = None,
-) -> None:
-    """verl FileLogger files (verl_metrics/<project>/<experiment>.jsonl)."""
-    from ingest.verl.file_logger import ingest_native_metrics
-
-    with open_home(home) as opened:
-        print(ingest_native_metrics(opened, paths, run_id).line())
-
-
-@ingest_app.command("teacher-calls")
-def ingest_teacher_calls(paths: Paths, home: HomeOption = None) -> None:
-    """LLM API call logs, JSONL; files named teacher_spend.jsonl are the run's own ledger."""
-    from ingest.teacher_calls.logs import ingest_teacher_calls
-
-    with open_home(home) as opened:
-        print(ingest_teacher_calls(opened, paths).line())
 
 
 @app.command()

@@ -5,6 +5,7 @@ place, is the moment of landing; then the files are renamed. A process killed be
 as it was; one killed after it is rolled forward by the next command (`recover`).
 """
 
+import dataclasses
 import json
 import os
 import shutil
@@ -19,6 +20,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from homes.errors import LandingError
+from homes.layout import fits, layout_of
 from homes.paths import Home
 from homes.schema import Table, landing_tables
 
@@ -41,13 +43,24 @@ A generator may return the digest of what it read, for formats too large to be r
 
 @dataclass(frozen=True)
 class Source:
-    """One upstream source. `name` is its landing file's stem, `path` where it was read, `digest` of its content."""
+    """One upstream source. `name` is its landing file's stem, `path` where it was read, `digest` of its content.
+
+    `reader_version` is that of its kind; `layout`, of a landed source, the columns that its tables had. Version 0.1
+    recorded neither: null.
+    """
 
     kind: str
     name: str
     path: str
     digest: str
     size_bytes: int
+    reader_version: int | None = 1
+    layout: str | None = dataclasses.field(default=None, compare=False)
+
+    @property
+    def is_outdated(self) -> bool:
+        """Of a landed source: whether its files have other columns than this version's models read."""
+        return not fits(self.layout)
 
 
 def quarantine(locator: str, reason: str) -> TableBatch:
@@ -95,13 +108,19 @@ def recover(home: Home) -> None:
 
 def forget(home: Home, name: str) -> None:
     """Remove a landed source, its record first, so that a kill in between leaves no record of a half landing."""
-    for table in (SOURCES, *landing_tables()):
-        (home.table(table) / f"{name}.parquet").unlink(missing_ok=True)
+    for folder in (home.table(SOURCES), *_table_folders(home)):
+        (folder / f"{name}.parquet").unlink(missing_ok=True)
 
 
 def make_empty_tables(home: Home) -> None:
-    """A file without rows in every landing table, so that a query of an empty home finds its columns."""
+    """A file without rows in every landing table, so that a query of an empty home finds its columns.
+
+    Tables of an earlier version go when nothing that has landed is left in them.
+    """
     home.staging.mkdir(parents=True, exist_ok=True)
+    for folder in _table_folders(home):
+        if folder.name not in landing_tables() and {file.name for file in folder.iterdir()} <= {EMPTY}:
+            shutil.rmtree(folder)
     for name, table in landing_tables().items():
         target = home.table(name) / EMPTY
         if target.exists() and pq.read_schema(target).equals(table.schema):
@@ -113,14 +132,16 @@ def make_empty_tables(home: Home) -> None:
 
 def landed(home: Home) -> dict[str, Source]:
     """Every landed source, by name."""
-    columns = ["kind", "source_name", "path", "digest", "size_bytes"]
+    columns = ["kind", "source_name", "path", "digest", "size_bytes", "reader_version", "layout"]
     # One by one: a table of many files would load pyarrow's datasets and pandas, which takes longer than this.
     tables = [pq.ParquetFile(file).read(columns) for file in sorted(home.table(SOURCES).glob("*.parquet"))]
-    return {
-        r["source_name"]: Source(r["kind"], r["source_name"], r["path"], r["digest"], r["size_bytes"])
-        for table in tables
-        for r in table.to_pylist()
-    }
+    rows = [row for table in tables for row in table.to_pylist()]
+    return {row["source_name"]: Source(*(row.get(name) for name in columns)) for row in rows}
+
+
+def _table_folders(home: Home) -> list[Path]:
+    """The folder of every table in a home, those of an earlier version too."""
+    return [home.quarantine, *sorted(path for path in home.landing.glob("[!.]*") if path.is_dir())]
 
 
 def _write(aside: Path, source: Source, batches: Batches) -> dict[str, int]:
@@ -195,6 +216,8 @@ def _with_record(source: Source, batches: Batches, counts: dict[str, int]) -> It
         "path": source.path,
         "digest": digest or source.digest,
         "size_bytes": source.size_bytes,
+        "reader_version": source.reader_version,
+        "layout": layout_of({SOURCES, *counts}),
         "landed_at": datetime.now(UTC).replace(tzinfo=None),
         "row_count": sum(n for t, n in counts.items() if t != QUARANTINE),
         "quarantined_count": counts.get(QUARANTINE, 0),
@@ -260,9 +283,9 @@ def _roll_forward(home: Home, aside: Path) -> None:
             home.table(name).mkdir(parents=True, exist_ok=True)
             os.replace(staged, home.table(name) / f"{stem}.parquet")
             _sync(home.table(name))
-    for name in landing_tables():
-        if name not in tables:
-            (home.table(name) / f"{stem}.parquet").unlink(missing_ok=True)
+    for folder in _table_folders(home):
+        if folder.name not in tables:
+            (folder / f"{stem}.parquet").unlink(missing_ok=True)
     (aside / "commit").unlink()
     shutil.rmtree(aside, ignore_errors=True)
 

@@ -7,7 +7,7 @@ import sys
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NoReturn, ParamSpec, TypeVar
 
@@ -16,13 +16,11 @@ from homes.errors import HomeError, SourceError
 from homes.landing import QUARANTINE, Batches, Source, commit, forget, land, landed, recover, write_aside
 from homes.names import file_stem, short_digest
 from homes.paths import Home
+from ingest.sources import KINDS
 
 T = TypeVar("T")
 R = TypeVar("R")
 P = ParamSpec("P")
-
-READER_VERSION = "1"
-"""Part of every digest: raising it makes the next ingest read every source again."""
 
 Cluster = Callable[[Callable[[T], R], list[T]], Iterable[R]]
 """Maps a function over items on other machines, which share the home's file system; results in the items' order."""
@@ -60,11 +58,9 @@ class Outcome:
 
 
 def file_digest(path: Path) -> str:
-    """SHA-256 of the content of `path` and of the reader's version."""
+    """SHA-256 of the content of `path`."""
     with open(path, "rb") as handle:
-        digest = hashlib.file_digest(handle, "sha256")
-    digest.update(READER_VERSION.encode())
-    return digest.hexdigest()
+        return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
 def file_source(kind: str, path: Path, note: str = "") -> Source:
@@ -95,6 +91,8 @@ def ingest(
 ) -> Outcome:
     """Land each source that is new or changed; of several copies of one source (same name) the largest counts.
 
+    What another version of the kind's reader landed, or with other columns than the tables have now, is read again.
+
     `items` are what `identify` knows sources from: paths, for most. `identify` and `read` run in worker processes, or
     on the `cluster`, so they are module-level functions (or partials of them). A source whose path was landed under
     another name before (a log that had not yet told its run) replaces that landing.
@@ -109,13 +107,14 @@ def ingest(
         if source.name in best:
             outcome.copies += 1
         else:
-            best[source.name] = source
+            best[source.name] = replace(source, reader_version=KINDS[kind].reader_version)
     todo = []
     for source in best.values():
         before = known.get(source.name)
-        if before and before.digest == source.digest:
+        is_current = before and before.reader_version == source.reader_version and not before.is_outdated
+        if is_current and before.digest == source.digest:
             outcome.unchanged += 1
-        elif before and before.path != source.path and before.size_bytes >= source.size_bytes:
+        elif is_current and before.path != source.path and before.size_bytes >= source.size_bytes:
             outcome.copies += 1
         else:
             todo.append(source)

@@ -14,7 +14,6 @@ from homes.landing import Batches, Source, quarantine
 from homes.names import file_stem, short_digest
 from ingest.checkpoints.files import JSON_FILES, is_checkpoint_file, read_config
 from ingest.formats.rows import rows_to_batches
-from ingest.run import READER_VERSION
 
 PREFIX = "hf:"
 _COMPANION = re.compile(r"-(record|data)$")
@@ -54,7 +53,7 @@ def identify(place: str, kind: str) -> Source:
                 state = [["refused", _first_line(error)]]
     else:
         state = [list(companion.values()) for companion in _companions(name)]
-    digest = hashlib.sha256(f"{READER_VERSION}:{json.dumps(state)}".encode()).hexdigest()
+    digest = hashlib.sha256(json.dumps(state).encode()).hexdigest()
     return Source(kind, f"{file_stem(name.replace('/', '--'))}-{short_digest(f'{kind}:{place}')}", place, digest, 0)
 
 

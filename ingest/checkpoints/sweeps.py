@@ -18,7 +18,7 @@ from ingest.checkpoints.manifests import is_manifest, read_manifest
 from ingest.formats.json_values import json_object
 from ingest.formats.rows import rows_to_batches
 from ingest.formats.values import Unreadable, as_name, checked_time, shown
-from ingest.run import READER_VERSION, Outcome, file_source, ingest
+from ingest.run import Outcome, file_source, ingest
 
 KIND = "checkpoints"
 _MODEL_MARKS = (b'"model_type"', b'"architectures"', b'"_name_or_path"', b'"eos_token_id"')
@@ -118,7 +118,7 @@ def identify(path: Path | str, org: str | None) -> Source:
         return hub.identify(path, KIND)
     if path.is_file():
         return file_source(KIND, path)
-    digest = hashlib.sha256(f"{READER_VERSION}:{org}:{path.parent.name}".encode())
+    digest = hashlib.sha256(f"{org}:{path.parent.name}".encode())
     size = 0
     for base, folders, files in os.walk(path):
         folders.sort()

@@ -19,7 +19,7 @@ from ingest.formats.lines import DamagedFile, Line, LinesDigest, content_digest,
 from ingest.formats.rows import Rows, quarantine_line, row_schema
 from ingest.formats.values import Unreadable, as_text, as_time, path_number
 from ingest.open_instruct.record import SCALARS, Evidence, RecordReader
-from ingest.run import READER_VERSION, Cluster, Outcome, expand, file_source, ingest, source_name
+from ingest.run import Cluster, Outcome, expand, file_source, ingest, source_name
 
 KIND = "rollouts"
 SHARD = re.compile(r"(?P<run_name>.+)_rollouts_(?P<shard>\d+)\.jsonl(\.gz|\.zst)?")
@@ -62,7 +62,7 @@ def special_ids(home: Home) -> list[int]:
 
 
 def _settings(ids: list[int], keep_tokens: bool) -> str:
-    return short_digest(json.dumps([READER_VERSION, ids])) + ("-tokens" if keep_tokens else "")
+    return short_digest(json.dumps(ids)) + ("-tokens" if keep_tokens else "")
 
 
 def _identify(path: Path, known: dict[str, Source], ids: list[int], keep_tokens: bool) -> Source:

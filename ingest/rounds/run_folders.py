@@ -13,7 +13,7 @@ from ingest.formats.json_lines import read_objects
 from ingest.formats.json_values import kind_of, parse_json
 from ingest.formats.rows import FieldCounts, Rows
 from ingest.formats.values import Unreadable, as_integer, as_number, path_number
-from ingest.run import READER_VERSION, file_digest
+from ingest.run import file_digest
 from ingest.wandb.run_json import read_run_json
 
 _STEP = re.compile(r"global_step_(\d+)$")
@@ -34,7 +34,7 @@ def is_tracker_file(path: Path) -> bool:
 def folder_source(kind: str, folder: Path) -> Source:
     """The source that is one folder. Adapters and exports count by content, other files by path and size."""
     folder = folder.resolve()
-    digest, size = hashlib.sha256(READER_VERSION.encode()), 0
+    digest, size = hashlib.sha256(), 0
     for file in _files(folder):
         is_read = bool(_ADAPTER.match(file.name)) or is_tracker_file(file)
         content = file_digest(file) if is_read else ""

@@ -26,7 +26,7 @@ from homes.paths import Home
 from homes.schema import landing_tables
 from ingest.formats.values import as_time
 from ingest.history.tables import LogFacts, history_tables
-from ingest.run import READER_VERSION, Outcome, apart, ingest
+from ingest.run import Outcome, apart, ingest
 from ingest.wandb.axes import Axes
 from ingest.wandb.client import (
     SYSTEM_SAMPLES,
@@ -90,7 +90,7 @@ def ingest_project(home: Home, target: str, choice: Choice, workers: int | None 
 
 
 def _identify(run: ListedRun) -> Source:
-    counters = [READER_VERSION, *(getattr(run, field.name) for field in fields(run))]
+    counters = [getattr(run, field.name) for field in fields(run)]
     digest = hashlib.sha256(repr(counters).encode("utf-8", "backslashreplace")).hexdigest()
     name = f"{file_stem(run.run_id)}-api-{short_digest(f'{run.entity}/{run.project}')}"
     return Source("wandb", name, run.path, digest, 0)
@@ -237,7 +237,7 @@ def _land_listing(home: Home, entity: str, project: str, listed: list[ListedRun]
     digest = hashlib.sha256(repr(kept).encode("utf-8", "backslashreplace")).hexdigest()
     source = Source(LISTING, name, f"{entity}/{project}", digest, 0)
     before = landed(home).get(name)
-    if before is None or before.digest != digest:
+    if before is None or before.is_outdated or before.digest != digest:
         types = pa.schema([field for field in landing_tables()["history_server_runs"].schema if field.name in kept[0]])
         land(home, source, [("history_server_runs", pa.RecordBatch.from_pylist(kept, types))])
 

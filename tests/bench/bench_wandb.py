@@ -13,8 +13,8 @@ from wandb.proto import wandb_internal_pb2 as pb
 from homes.lock import init
 from homes.paths import Home
 from ingest.formats.framing import Found, records
+from ingest.wandb.files import ingest_wandb
 from ingest.wandb.log import LOG
-from ingest.wandb.source import ingest_wandb
 from simulate.curves.wandb_writer import LogWriter
 from tests.bench.measure import measure
 

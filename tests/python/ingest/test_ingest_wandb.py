@@ -12,8 +12,8 @@ import pytest
 from wandb.proto import wandb_internal_pb2 as pb
 from wandb.proto import wandb_telemetry_pb2
 
+from ingest.wandb.files import ingest_wandb
 from ingest.wandb.proto import MESSAGES, UPSTREAM
-from ingest.wandb.source import ingest_wandb
 from tests.python.support.command import DATA, seamline
 from tests.python.support.landed import fresh, rows
 

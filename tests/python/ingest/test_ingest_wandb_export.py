@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from homes.errors import SourceError
 from homes.paths import Home
 from ingest.wandb.csv_items import cell_json
-from ingest.wandb.source import ingest_wandb
+from ingest.wandb.files import ingest_wandb
 from simulate.curves.wandb_writer import LogWriter
 from tests.python.support.command import seamline
 from tests.python.support.landed import everything, fresh, rows

@@ -17,7 +17,7 @@ from homes import landing
 from homes.errors import LandingError
 from homes.landing import Source, forget, land, landed, quarantine, recover
 from ingest.run import file_digest, ingest
-from ingest.wandb.source import ingest_wandb
+from ingest.wandb.files import ingest_wandb
 from simulate.curves.wandb_writer import LogWriter
 from tests.python.support.command import ROOT
 from tests.python.support.landed import everything, fresh, rows
@@ -183,7 +183,7 @@ def test_dictionaries_in_another_order_stay_dictionaries(tmp_path: Path):
 
 def files_source(path: Path) -> Source:
     """A source that a file names in its first line."""
-    return Source("test", path.read_text().splitlines()[0], str(path), file_digest(path), path.stat().st_size)
+    return Source("scores", path.read_text().splitlines()[0], str(path), file_digest(path), path.stat().st_size)
 
 
 def read_lines(source: Source):
@@ -197,7 +197,7 @@ def test_unchanged_is_skipped_changed_is_replaced_and_copies_count_once(tmp_path
     second.write_text("y\n")
 
     def run(*paths: Path):
-        done = ingest(home, "test", paths, files_source, read_lines, workers=1)
+        done = ingest(home, "scores", paths, files_source, read_lines, workers=1)
         return done.landed, done.unchanged, done.copies
 
     assert run(first, second) == (2, 0, 0)
@@ -220,9 +220,9 @@ def test_a_source_that_was_landed_under_another_name_replaces_that_landing(tmp_p
     home = fresh(tmp_path / "home")
     file = tmp_path / "a.txt"
     file.write_text("unnamed\n")
-    ingest(home, "test", [file], files_source, read_lines, workers=1)
+    ingest(home, "scores", [file], files_source, read_lines, workers=1)
     file.write_text("named\nmore\n")
-    ingest(home, "test", [file], files_source, read_lines, workers=1)
+    ingest(home, "scores", [file], files_source, read_lines, workers=1)
     assert rows(home, "select distinct source_name from history_config") == [("named",)]
     assert rows(home, "select source_name from landed_sources") == [("named",)]
 

@@ -20,8 +20,8 @@ from homes.paths import Home
 from homes.schema import landing_tables
 from ingest.formats.framing import BLOCK, Found, Lost, records
 from ingest.wandb import log as wandb_log
+from ingest.wandb.files import ingest_wandb
 from ingest.wandb.log import LOG, read_log
-from ingest.wandb.source import ingest_wandb
 from simulate.curves.wandb_writer import LogWriter, frame
 from tests.python.support.command import seamline
 from tests.python.support.landed import everything, fresh, rows

@@ -11,7 +11,7 @@ from homes.lock import open_home
 from ingest.rounds.trees import ingest_rounds
 from ingest.teacher_calls.logs import ingest_teacher_calls
 from ingest.verl.file_logger import ingest_native_metrics
-from ingest.wandb.source import ingest_wandb
+from ingest.wandb.files import ingest_wandb
 from simulate.rounds.write import write
 from tests.python.support.models import Models
 

@@ -7,7 +7,7 @@ import pytest
 
 from homes.lock import open_home
 from ingest.open_instruct.shards import ingest_rollouts
-from ingest.wandb.source import ingest_wandb
+from ingest.wandb.files import ingest_wandb
 from simulate.curves import write as curves
 from simulate.rollouts import write as rollouts
 from tests.python.support.models import Models
