@@ -86,9 +86,18 @@ def _add_kind(kind: Kind) -> None:
 
 
 @app.command()
-def init(home: HomeOption = None) -> None:
+def init(
+    forget_outdated: Annotated[
+        bool, typer.Option("--forget-outdated", help="Remove what another version landed and was not read again.")
+    ] = False,
+    home: HomeOption = None,
+) -> None:
     """Create the home: empty landing tables, declared/ copied from seeds/ (never overwriting)."""
     with open_home(home) as opened:
+        if forget_outdated:
+            from warehouse.outdated import forget_outdated as forget
+
+            print(forget(opened))
         print(f"{opened.path}: ready; declare facts in {opened.declared}")
 
 

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from homes.errors import LandingError
-from homes.layout import fits, layout_of
+from homes.layout import files_fit, fits, layout_of
 from homes.paths import Home
 from homes.schema import Table, landing_tables
 
@@ -56,11 +56,6 @@ class Source:
     size_bytes: int
     reader_version: int | None = 1
     layout: str | None = dataclasses.field(default=None, compare=False)
-
-    @property
-    def is_outdated(self) -> bool:
-        """Of a landed source: whether its files have other columns than this version's models read."""
-        return not fits(self.layout)
 
 
 def quarantine(locator: str, reason: str) -> TableBatch:
@@ -137,6 +132,11 @@ def landed(home: Home) -> dict[str, Source]:
     tables = [pq.ParquetFile(file).read(columns) for file in sorted(home.table(SOURCES).glob("*.parquet"))]
     rows = [row for table in tables for row in table.to_pylist()]
     return {row["source_name"]: Source(*(row.get(name) for name in columns)) for row in rows}
+
+
+def is_outdated(home: Home, source: Source, has_to_look: bool = False) -> bool:
+    """Whether a landed source has other columns than this version's tables: as it was recorded, or looking at files."""
+    return not fits(source.layout) or (has_to_look and not files_fit(home, source.name))
 
 
 def _table_folders(home: Home) -> list[Path]:

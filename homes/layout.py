@@ -4,6 +4,9 @@ import hashlib
 from collections.abc import Iterable
 from functools import cache
 
+import pyarrow.parquet as pq
+
+from homes.paths import Home
 from homes.schema import landing_tables
 
 
@@ -18,6 +21,17 @@ def fits(layout: str | None) -> bool:
         return False
     tables = [entry.partition("=") for entry in layout.split()]
     return all(name in landing_tables() and digest == _digest(name) for name, _, digest in tables)
+
+
+def files_fit(home: Home, name: str) -> bool:
+    """Whether every landed file of a source has the columns of its table, looking into each file."""
+    for table in landing_tables().values():
+        file = home.table(table.name) / f"{name}.parquet"
+        if file.exists():
+            found = pq.read_schema(file)
+            if any(f.name not in found.names or found.field(f.name).type != f.type for f in table.schema):
+                return False
+    return True
 
 
 @cache

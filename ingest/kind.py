@@ -51,7 +51,7 @@ class Kind:
     reader: str
     """The function that lands sources: (home, paths, and one named argument for each option) -> Outcome."""
 
-    knows_file: str
+    knows_file: str | None = None
     """The function that tells whether a file met in a tree is of this kind, by its content: (path) -> bool."""
 
     finds_places: str | None = None
@@ -61,7 +61,7 @@ class Kind:
     """Tells whether a file below a place that was found is read as part of it: (place, file) -> bool."""
 
     is_beside: str | None = None
-    """Tells whether a file lies there because of sources that were found: (file, files of this kind) -> bool."""
+    """Tells whether a file was written with sources that were found: (file, the folders that hold them) -> bool."""
 
     is_given_folders: bool = False
     """Whether the reader wants the folder in which files were found, because a file says more with what lies beside."""

@@ -13,7 +13,7 @@ from typing import NoReturn, ParamSpec, TypeVar
 
 from homes.console import progress, warn
 from homes.errors import HomeError, SourceError
-from homes.landing import QUARANTINE, Batches, Source, commit, forget, land, landed, recover, write_aside
+from homes.landing import QUARANTINE, Batches, Source, commit, forget, is_outdated, land, landed, recover, write_aside
 from homes.names import file_stem, short_digest
 from homes.paths import Home
 from ingest.sources import KINDS
@@ -111,7 +111,8 @@ def ingest(
     todo = []
     for source in best.values():
         before = known.get(source.name)
-        is_current = before and before.reader_version == source.reader_version and not before.is_outdated
+        is_current = before and before.reader_version == source.reader_version
+        is_current = is_current and not is_outdated(home, before, has_to_look=True)
         if is_current and before.digest == source.digest:
             outcome.unchanged += 1
         elif is_current and before.path != source.path and before.size_bytes >= source.size_bytes:

@@ -15,8 +15,8 @@ import pyarrow as pa
 
 from homes.errors import SeamlineError
 from homes.paths import PROJECT, Home
+from homes.spark import check_engine, stop_session
 from ingest.run import Cluster
-from warehouse.spark import check_engine, stop_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -11,36 +11,41 @@ from homes.declared import check_declared, declared_rows
 from homes.errors import SeamlineError, UsageError
 from homes.landing import landed
 from homes.paths import PROJECT, Home
+from homes.spark import check_engine
+from ingest.sources import KINDS
 from warehouse.connect import connect
+from warehouse.outdated import check_current
 from warehouse.parsed import keep_parsed, parsed_file, read_parsed
-from warehouse.spark import check_engine, check_landed, fresh_warehouse, warehouse_folder
+from warehouse.spark import fresh_warehouse, warehouse_folder
 
 
 class Domain(NamedTuple):
-    """Folders of models that are empty together: where no source of `kinds` landed and `declared` state nothing."""
+    """Folders of models that are empty together: where no kind of source that fills them landed, and `declared` state
+    nothing."""
 
     marts: tuple[str, ...]
     staging: tuple[str, ...]
-    kinds: frozenset[str]
     declared: tuple[str, ...] = ()
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        return frozenset(kind.name for kind in KINDS.values() if not set(self.marts).isdisjoint(kind.domains))
 
     def folders(self) -> list[str]:
         return [*(f"marts/{folder}" for folder in self.marts), *(f"staging/{folder}" for folder in self.staging)]
 
 
 DOMAINS = (
-    Domain(("curves",), (), frozenset({"wandb"})),
-    Domain(("turns",), ("rollouts",), frozenset({"rollouts"})),
+    Domain(("curves",), ()),
+    Domain(("turns",), ("rollouts",)),
     Domain(
         ("rounds", "teacher"),
         ("rounds", "teacher"),
-        frozenset({"rounds", "native-metrics", "teacher-calls"}),
         ("decision_windows", "evaluation_plans", "run_aliases", "run_roles", "model_prices"),
     ),
     Domain(
         ("checkpoints",),
         ("checkpoints",),
-        frozenset({"checkpoints", "driver-usage", "scores"}),
         ("cells", "baselines", "arm_repos"),
     ),
 )
@@ -57,9 +62,9 @@ def build(home: Home, dbt_args: Sequence[str] = (), target: str = "duckdb") -> s
     """
     check_declared(home)
     is_on_spark = target == "spark"
+    check_current(home, has_to_look=True)
     if is_on_spark:
         check_engine()
-        check_landed(home)
     else:
         connect(home, read_only=False).close()
     idle = [] if dbt_args else _idle_domains(home)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from homes.errors import HomeError
 from homes.paths import PROJECT, Home
+from warehouse.outdated import check_current
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -37,10 +38,11 @@ def connect(home: Home, read_only: bool = True) -> "DuckDBPyConnection":
 def open_warehouse(home: Home, target: str = "duckdb") -> Iterator["DuckDBPyConnection"]:
     """The warehouse that a target's build made, read-only, until the block ends.
 
-    Raises HomeError where it is missing, held by another process, or lacks a table.
+    Raises HomeError where it is missing, held by another process, lacks a table, or the home is of another version.
     """
     import duckdb
 
+    check_current(home)
     with _spark_tables(home) if target == "spark" else connect(home) as warehouse:
         # `dbt build` by hand registers landing folders relative to the checkout
         warehouse.execute("set file_search_path = ?", [str(PROJECT)])

@@ -1,83 +1,12 @@
-"""The Spark engine: what must be there before dbt starts, and where its tables lie."""
+"""Where the tables of a build on Spark lie."""
 
-import os
-import re
 import shutil
-import socket
-import subprocess
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.metadata import version
-from importlib.util import find_spec
 from pathlib import Path
 
-import pyarrow.parquet as pq
-
-from homes.errors import HomeError, SeamlineError
 from homes.paths import PROJECT, Home
-from homes.schema import landing_tables
-
-OLDEST_SPARK = (4, 1)
-
-
-def check_engine() -> None:
-    """Raises SeamlineError where pyspark or Java is missing or too old, or a master or server does not answer."""
-    if find_spec("pyspark") is None or find_spec("dbt.adapters.spark") is None:
-        raise SeamlineError("Spark is not installed; run `.venv/bin/python -m pip install -r requirements-spark.lock`")
-    if tuple(map(int, version("pyspark").split(".")[:2])) < OLDEST_SPARK:
-        oldest = ".".join(map(str, OLDEST_SPARK))
-        raise SeamlineError(
-            f"pyspark {version('pyspark')} lacks the recursive queries of the stitch, which Spark has since {oldest}; "
-            "run `.venv/bin/python -m pip install -r requirements-spark.lock`"
-        )
-    # Said of pandas 3, which Spark loads and nothing here uses
-    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
-    method = os.environ.get("SEAMLINE_SPARK_METHOD", "session")
-    if method != "session":
-        host = os.environ.get("SEAMLINE_SPARK_HOST", "localhost")
-        _check_answers(host, os.environ.get("SEAMLINE_SPARK_PORT", "10000"), "Spark server", "SEAMLINE_SPARK_HOST")
-        return
-    _check_java()
-    master = os.environ.get("SEAMLINE_SPARK_MASTER", "local[2]")
-    if master.startswith("spark://"):
-        host, _, port = master.removeprefix("spark://").split(",")[0].rpartition(":")
-        _check_answers(host, port, "Spark master", "SEAMLINE_SPARK_MASTER")
-    elif not re.match(r"local(\[.+\])?$|yarn$|k8s://", master):
-        raise SeamlineError(f"SEAMLINE_SPARK_MASTER is {master!r}: name local[N], spark://HOST:PORT, yarn or k8s://...")
-
-
-def _check_java() -> None:
-    home = os.environ.get("JAVA_HOME")
-    java = f"{home}/bin/java" if home else "java"
-    try:
-        done = subprocess.run([java, "-version"], capture_output=True, text=True)
-    except OSError as error:
-        raise SeamlineError(f"no Java at `{java}`, which Spark needs; install Java 17 or set JAVA_HOME") from error
-    version = re.search(r'version "(\d+)', done.stderr)
-    if not version or int(version[1]) < 17:
-        found = done.stderr.splitlines()[0] if done.stderr else "no version"
-        raise SeamlineError(f"`{java}` is {found}; Spark needs Java 17 or later: install it or set JAVA_HOME")
-
-
-def _check_answers(host: str, port: str, what: str, variable: str) -> None:
-    try:
-        socket.create_connection((host, int(port)), timeout=5).close()
-    except (OSError, ValueError) as error:
-        raise SeamlineError(f"no {what} answers at {host}:{port} ({error}); start it or correct {variable}") from error
-
-
-def check_landed(home: Home) -> None:
-    """Raises HomeError for a landed file that lacks a column or holds another type: Spark would read nulls."""
-    for table in landing_tables().values():
-        for file in sorted(home.table(table.name).glob("*.parquet")):
-            schema = pq.read_schema(file)
-            wrong = [f.name for f in table.schema if f.name not in schema.names or schema.field(f.name).type != f.type]
-            if wrong:
-                raise HomeError(
-                    f"{file}: landed by another version (columns {', '.join(wrong)}); "
-                    "ingest its source into a new home, or build with the version that landed it"
-                )
+from homes.spark import stop_session
 
 
 def warehouse_folder(home: Home) -> Path:
@@ -113,12 +42,3 @@ def fresh_warehouse(home: Home, is_whole: bool) -> Iterator[dict[str, str]]:
         stop_session()
         shutil.rmtree(aside, ignore_errors=True)
         shutil.rmtree(home.path / "spark" / "local", ignore_errors=True)
-
-
-def stop_session() -> None:
-    """Stop this process's Spark session, if it has one."""
-    from pyspark.sql import SparkSession
-
-    session = SparkSession.getActiveSession()
-    if session:
-        session.stop()

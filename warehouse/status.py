@@ -8,6 +8,7 @@ from homes.console import table
 from homes.errors import HomeError
 from homes.paths import Home
 from warehouse.connect import connect
+from warehouse.outdated import outdated, what_is_outdated
 
 SHOWN_RECORDS = 20
 Row = dict[str, object]
@@ -16,19 +17,22 @@ Row = dict[str, object]
 def status(home: Home) -> dict[str, object]:
     """The home's state, ready for JSON (times are UTC, ISO 8601; null is unknown).
 
-    `landed`: sources and rows by kind. `quarantined`: every record that could not be read. `build`: the last one, null
-    before the first. `stale`: what changed since it began; null where there is no build to compare with.
+    `landed`: sources and rows by kind. `quarantined`: every record that could not be read. `outdated`: sources that
+    another version landed, to be read again. `build`: the last one, null before the first. `stale`: what changed since
+    it began; null where there is no build to compare with.
     """
     sources, records = _landed(home)
     build, problem = _last_build(home)
+    old = outdated(home)
     return {
         "home": str(home.path),
         "landed": _by_kind(sources),
         "quarantined": records,
+        "outdated": [{"kind": source.kind, "source": source.path} for source in old],
         "build": build,
         "build_problem": problem,
         "stale": _stale(home, sources, build) if build else None,
-        "next": _next(home, sources, build, problem),
+        "next": _next(home, sources, what_is_outdated(old) or problem, build),
     }
 
 
@@ -105,10 +109,10 @@ def _changed(path: Path) -> datetime:
     return datetime.fromtimestamp(path.stat().st_mtime, UTC).replace(tzinfo=None)
 
 
-def _next(home: Home, sources: list[Row], build: Row | None, problem: str | None) -> str | None:
+def _next(home: Home, sources: list[Row], problem: str | None, build: Row | None) -> str | None:
     """What to do next; null where nothing is to be done."""
     if not sources:
-        return "nothing has landed: `seamline ingest wandb FOLDER` lands W&B runs, `seamline demo` a made-up campaign"
+        return "nothing has landed: `seamline ingest FOLDER` lands what it knows, `seamline demo` a made-up campaign"
     if problem:
         return problem
     if not build:
@@ -139,6 +143,8 @@ def show(home: Home, as_json: bool, all_records: bool) -> None:
     table("quarantined", ["kind", "source", "where", "reason"], [list(map(str, r.values())) for r in shown])
     if len(shown) < len(records):
         print(f"... and {len(records) - len(shown)} more: `seamline status --all` lists every record")
+    for source in state["outdated"] if all_records else ():
+        print(f"landed by another version: {source['kind']} {source['source']}")
     build = state["build"]
     if build:
         began, ended = (str(build[at] or "never")[:19].replace("T", " ") for at in ("started_at", "ended_at"))

@@ -19,7 +19,6 @@ CHECKPOINTS = Kind(
         "hub_companions",
     ),
     reader="ingest.checkpoints.sweeps:ingest_checkpoints",
-    knows_file="ingest.checkpoints.manifests:is_manifest",
     finds_places="ingest.checkpoints.sweeps:find",
     is_part="ingest.checkpoints.sweeps:is_part",
     argument_help="A sweep, one checkpoint folder, a manifest, or hf:ORG[/REPO].",

@@ -74,6 +74,11 @@ def find(path: Path) -> list[Path]:
     return found
 
 
+def is_part(place: Path, file: Path) -> bool:
+    """Whether a file below a place is read with it: of a cell its checkpoints/ and what it says of itself, else all."""
+    return file.relative_to(place).parts[0] in (*CELL_FILES, "checkpoints") or not is_cell(place)
+
+
 def _is_checkpoint(folder: Path, files: list[str]) -> bool:
     """Whether files make a folder a checkpoint; a lone config.json only where it configures a model."""
     telling = [name for name in files if is_checkpoint_file(name)]

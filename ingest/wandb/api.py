@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 from homes.console import warn
 from homes.errors import SourceError
-from homes.landing import Source, TableBatch, land, landed
+from homes.landing import Source, TableBatch, is_outdated, land, landed
 from homes.names import file_stem, short_digest
 from homes.paths import Home
 from homes.schema import landing_tables
@@ -237,7 +237,7 @@ def _land_listing(home: Home, entity: str, project: str, listed: list[ListedRun]
     digest = hashlib.sha256(repr(kept).encode("utf-8", "backslashreplace")).hexdigest()
     source = Source(LISTING, name, f"{entity}/{project}", digest, 0)
     before = landed(home).get(name)
-    if before is None or before.is_outdated or before.digest != digest:
+    if before is None or is_outdated(home, before) or before.digest != digest:
         types = pa.schema([field for field in landing_tables()["history_server_runs"].schema if field.name in kept[0]])
         land(home, source, [("history_server_runs", pa.RecordBatch.from_pylist(kept, types))])
 

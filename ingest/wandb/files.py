@@ -1,5 +1,7 @@
 """`seamline ingest wandb`: logs, exported histories and the API of Weights & Biases."""
 
+import re
+from collections.abc import Set
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -21,6 +23,7 @@ _LOOKED_FOR = (
     "and CSV or JSON exports with W&B's columns (_step and _timestamp, or chart exports)"
 )
 _SNIFFED_BYTES = 1 << 16
+_RUN_FOLDER = re.compile(r"(offline-)?run-\d{8}_\d{6}-")
 
 
 def ingest_wandb(
@@ -112,6 +115,14 @@ def belongs(file: Path) -> bool:
         start = handle.read(_SNIFFED_BYTES).lstrip(b"\xef\xbb\xbf \r\n\t")
     is_rows = start.startswith(b"{" if file.suffix == ".jsonl" else b"[")
     return is_rows and b'"_step"' in start and b'"_timestamp"' in start
+
+
+def is_beside(file: Path, folders: Set[Path]) -> bool:
+    """Whether a file was written with a source in one of these folders: in the folder that the SDK makes of a run, or
+    what says more of an exported history."""
+    if file.suffix in SUFFIXES and file.stem in BESIDE and file.parent in folders:
+        return True
+    return any(folder in folders and _RUN_FOLDER.match(folder.name) for folder in file.parents)
 
 
 def _has_bounds(file: Path) -> bool:

@@ -16,9 +16,10 @@ import duckdb
 
 from homes.errors import SeamlineError
 from homes.paths import PROJECT, Home
+from homes.spark import check_engine
 from tests.python.support.parity import differences, landed_files
 from tests.spark.cluster import kill_session, standalone_cluster
-from warehouse.spark import check_engine, warehouse_folder
+from warehouse.spark import warehouse_folder
 
 SHARDS_WRITTEN = 8
 MODELS_BUILT = 30

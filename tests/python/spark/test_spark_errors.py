@@ -7,12 +7,11 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from homes.errors import HomeError, SeamlineError
-from homes.lock import open_home
+from homes import spark
+from homes.errors import SeamlineError
 from homes.paths import Home
+from homes.spark import check_engine
 from tests.python.support.command import seamline
-from warehouse import spark
-from warehouse.spark import check_engine, check_landed
 
 
 @pytest.fixture
@@ -94,18 +93,6 @@ def test_without_the_extra_the_build_says_how_to_install_it(home: Path) -> None:
     done = seamline("build", "--target", "spark", home=home, check=False)
     assert done.returncode == 1 and done.stderr.count("\n") == 1
     assert "pip install -r requirements-spark.lock" in done.stderr
-
-
-def test_a_landing_of_another_version_is_named(home: Path) -> None:
-    with open_home(home) as opened:
-        check_landed(opened)
-        file = opened.table("rounds_candidates") / "older.parquet"
-        table = pq.read_table(opened.table("rounds_candidates") / "_empty.parquet")
-        pq.write_table(table.drop_columns([table.column_names[2]]), file)
-        with pytest.raises(
-            HomeError, match=rf"older.parquet: .*\(columns {table.column_names[2]}\); ingest its source"
-        ):
-            check_landed(opened)
 
 
 def test_an_export_of_what_spark_never_built(home: Path, tmp_path: Path) -> None:
