@@ -1,4 +1,8 @@
-"""Checks declared/*.csv before dbt reads them, so that a mistake is named with its file, line and column."""
+"""Checks declared/*.csv before dbt reads them, so that a mistake is named with its file, line and column.
+
+A column that no row must fill may be left out (it is unknown in every row), so that a home outlives a column that a
+later version adds. An unknown column is a mistake: a typo in its name would be passed over.
+"""
 
 import csv
 import math
@@ -71,11 +75,12 @@ def check_declared(home: Home) -> None:
 
 
 def declared_rows(home: Home, name: str) -> list[dict[str, object]]:
-    """The rows of one declared file, checked, each cell in its type; an empty cell is None."""
+    """The rows of one declared file, checked, each cell in its type; an empty cell or a missing column is None."""
     table = declared_tables()[name]
     with open(_check_table(home, table), newline="", encoding="utf-8-sig") as handle:
         return [
-            {k: None if v == "" else CHECKS[table.schema.field(k).type][0](v) for k, v in row.items()}
+            dict.fromkeys(table.schema.names)
+            | {k: CHECKS[table.schema.field(k).type][0](v) for k, v in row.items() if v != ""}
             for row in csv.DictReader(handle)
         ]
 
@@ -103,9 +108,9 @@ def _check_file(path, rows, table: Table) -> None:
     for name in header:
         if name not in wanted:
             raise DeclaredError(f"{path}, line 1: unknown column {name!r}; known are {', '.join(wanted)}")
-    missing = [name for name in wanted if name not in header]
+    missing = [name for name in wanted if name not in header and name in table.required]
     if missing or len(set(header)) < len(header):
-        problem = f"missing column {missing[0]!r}" if missing else "a column appears twice"
+        problem = f"missing column {missing[0]!r}, which every row needs" if missing else "a column appears twice"
         raise DeclaredError(f"{path}, line 1: {problem}; the columns are {', '.join(wanted)}")
     first_lines: dict[tuple[str, ...], int] = {}
     for row in rows:
@@ -115,7 +120,8 @@ def _check_file(path, rows, table: Table) -> None:
             raise DeclaredError(f"{path}, line {rows.line_num}: {len(row)} cells, but the header has {len(header)}")
         for name, cell in zip(header, row, strict=True):
             _check_cell(f"{path}, line {rows.line_num}, column {name!r}", name, cell, table)
-        key = tuple(row[header.index(name)] for name in table.key)
+        cells = dict(zip(header, row, strict=True))
+        key = tuple(cells.get(name, "") for name in table.key)
         if key and key in first_lines:
             raise DeclaredError(
                 f"{path}, line {rows.line_num}: {', '.join(table.key)} {', '.join(key)!r} stands in line "

@@ -19,8 +19,8 @@ CHECKPOINTS = Kind(
         "hub_companions",
     ),
     reader="ingest.checkpoints.sweeps:ingest_checkpoints",
-    finds_places="ingest.checkpoints.sweeps:find",
-    is_part="ingest.checkpoints.sweeps:is_part",
+    finds_places="ingest.checkpoints.places:find",
+    is_part="ingest.checkpoints.places:is_part",
     argument_help="A sweep, one checkpoint folder, a manifest, or hf:ORG[/REPO].",
     options=(Option("--org", str, "Organisation of the model ids (default: the sweep folder's name)."),),
 )

@@ -1,9 +1,8 @@
-"""Reader of sweeps, bare checkpoint folders, published manifests and the Hub. Layouts: see `find`."""
+"""Reader of sweeps, bare checkpoint folders, published manifests and the Hub. Layouts: see places.py."""
 
 import hashlib
 import os
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,19 +12,15 @@ from homes.landing import Batches, Source, quarantine
 from homes.names import file_stem, short_digest
 from homes.paths import Home
 from ingest.checkpoints import hub
-from ingest.checkpoints.files import JSON_FILES, is_checkpoint_file, read_config
-from ingest.checkpoints.manifests import is_manifest, read_manifest
+from ingest.checkpoints.files import JSON_FILES, read_config
+from ingest.checkpoints.manifests import read_manifest
+from ingest.checkpoints.places import cell_name, find, is_cell, misplaced, steps
 from ingest.formats.json_values import json_object
 from ingest.formats.rows import rows_to_batches
 from ingest.formats.values import Unreadable, as_name, checked_time, shown
 from ingest.run import Outcome, file_source, ingest
 
 KIND = "checkpoints"
-_MODEL_MARKS = (b'"model_type"', b'"architectures"', b'"_name_or_path"', b'"eos_token_id"')
-CELL_FILES = ("run.json", "submission.json", "ckpt-janitor.log")
-"""What a cell says of itself, beside its checkpoints/ and driver/."""
-_SAVED_STEP = re.compile(r"global_step_\d+")
-"""Folders of a trainer's own saved steps, which lie in a checkpoints/ too: the rounds reader's."""
 
 
 def ingest_checkpoints(home: Home, paths: Iterable[str], org: str | None = None) -> Outcome:
@@ -56,62 +51,6 @@ def expand_path(path: str) -> list[Path]:
     if not matches:
         raise SourceError(f"{path}: no such file or folder; check the path")
     return matches
-
-
-def find(path: Path) -> list[Path]:
-    """Cells (a folder with run.json or checkpoints/<family>/<step>/), bare checkpoints and manifests in a tree."""
-    path = path.resolve()
-    if path.is_file():
-        return [path] if is_manifest(path) else []
-    found: list[Path] = []
-    for base, folders, files in os.walk(path):
-        if is_cell(Path(base)) or _is_checkpoint(Path(base), files):
-            found.append(Path(base))
-            folders.clear()
-            continue
-        folders[:] = sorted(name for name in folders if not name.startswith(".") and not _SAVED_STEP.fullmatch(name))
-        found += [Path(base, name) for name in sorted(files) if is_manifest(Path(base, name))]
-    return found
-
-
-def is_part(place: Path, file: Path) -> bool:
-    """Whether a file below a place is read with it: of a cell its checkpoints/ and what it says of itself, else all."""
-    return file.relative_to(place).parts[0] in (*CELL_FILES, "checkpoints") or not is_cell(place)
-
-
-def _is_checkpoint(folder: Path, files: list[str]) -> bool:
-    """Whether files make a folder a checkpoint; a lone config.json only where it configures a model."""
-    telling = [name for name in files if is_checkpoint_file(name)]
-    if telling != ["config.json"]:
-        return bool(telling)
-    return any(mark in (folder / "config.json").read_bytes() for mark in _MODEL_MARKS)
-
-
-def is_cell(folder: Path) -> bool:
-    """Whether a folder is one cell of a sweep: by what its files say, or by checkpoints/<family>/<step>/ in it."""
-    if (folder / "ckpt-janitor.log").is_file() or _has_key(folder / "run.json", ("cell", "driver")):
-        return True
-    if _has_key(folder / "submission.json", ("submitted",)):
-        return True
-    has_run = (folder / "run.json").is_file()
-    return any(has_run or any(map(is_checkpoint_file, os.listdir(path))) for _, _, path in _steps(folder))
-
-
-def _has_key(path: Path, names: tuple[str, ...]) -> bool:
-    """Whether a file is a JSON object with one of these keys."""
-    try:
-        return not json_object(path.read_bytes()).keys().isdisjoint(names)
-    except (OSError, Unreadable):
-        return False
-
-
-def cell_name(folder: Path) -> str:
-    """What run.json calls the cell, else the folder's name."""
-    try:
-        stated = as_name(json_object((folder / "run.json").read_bytes()).get("cell"))
-    except (OSError, Unreadable):
-        stated = None
-    return stated if stated and "/" not in stated else folder.name
 
 
 def identify(path: Path | str, org: str | None) -> Source:
@@ -187,11 +126,11 @@ def _read_cell(folder: Path, org: str) -> Batches:
                 },
                 path,
             )
-            for family, step, path in _steps(folder)
+            for family, step, path in steps(folder)
         ),
         folder,
     )
-    for name in _misplaced(folder):
+    for name in misplaced(folder):
         yield quarantine(
             f"line 1 of checkpoints/{name}", "a checkpoint without a step: not checkpoints/<family>/<step>/"
         )
@@ -203,36 +142,6 @@ def _named_step(submission: dict[str, Any], name: str, problems: list[tuple[str,
         problems.append(("line 1 of submission.json", f"{name} {shown(value)} is not a <family>/<step>"))
         return None
     return as_name(value)
-
-
-def _families(folder: Path) -> Iterator[os.DirEntry]:
-    try:
-        with os.scandir(folder / "checkpoints") as entries:
-            families = [e for e in entries if e.is_dir() and not e.name.startswith(".")]
-            yield from sorted((e for e in families if not _SAVED_STEP.fullmatch(e.name)), key=lambda e: e.name)
-    except (FileNotFoundError, NotADirectoryError):
-        return
-
-
-def _steps(folder: Path) -> Iterator[tuple[str, str, Path]]:
-    """(family, step, path) of each checkpoint folder; a link to another step of the cell is not one of its own."""
-    inside = os.path.realpath(folder / "checkpoints") + os.sep
-    for family in _families(folder):
-        with os.scandir(family.path) as entries:
-            steps = sorted((e for e in entries if not e.name.startswith(".")), key=lambda e: e.name)
-        if any(is_checkpoint_file(e.name) and e.is_file() for e in steps):
-            continue
-        for step in steps:
-            is_alias = step.is_symlink() and os.path.realpath(step.path).startswith(inside)
-            if step.is_dir() and not is_alias:
-                yield family.name, step.name, Path(step.path)
-
-
-def _misplaced(folder: Path) -> list[str]:
-    """Folders in checkpoints/ that hold a checkpoint where families should be."""
-    return [
-        family.name for family in _families(folder) if any(is_checkpoint_file(name) for name in os.listdir(family.path))
-    ]
 
 
 def _read_folders(folders: Iterable[tuple[dict[str, Any], Path]], root: Path) -> Batches:

@@ -13,7 +13,8 @@ from typing import Any
 from homes.landing import Batches, Source, quarantine
 from homes.names import file_stem, short_digest
 from homes.paths import Home
-from ingest.checkpoints.sweeps import cell_name, is_cell
+from ingest.checkpoints.places import cell_name, is_cell
+from ingest.formats.heads import may_hold
 from ingest.formats.json_values import json_object
 from ingest.formats.lines import text_lines
 from ingest.formats.rows import quarantine_line, rows_to_batches
@@ -22,6 +23,8 @@ from ingest.run import Outcome, expand, file_digest, ingest
 
 KIND = "driver-usage"
 _TELLTALES = (b"token_count", b"session_meta", b"input_tokens", b"output_tokens")
+_SESSION_KEYS = {"type", "payload", "message", "timestamp", "sessionId", "session_id"}
+"""What a session says in lines that report no tokens."""
 _BATCH = 100_000
 
 
@@ -35,7 +38,9 @@ def is_session_log(path: Path) -> bool:
     folder = _driver_folder(path)
     if path.suffix != ".jsonl" or folder is None:
         return False
-    return is_cell(folder.parent) or any(_has_telltale(raw) for _, raw in text_lines(path))
+    if is_cell(folder.parent) and may_hold(path, _SESSION_KEYS):
+        return True
+    return any(_has_telltale(raw) for _, raw in text_lines(path))
 
 
 def identify(path: Path) -> Source:

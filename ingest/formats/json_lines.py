@@ -1,6 +1,7 @@
 """JSON lines: an object a line, its known values taken into typed columns, the rest kept as JSON text."""
 
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 from ingest.formats.json_values import OBJECTS, Fields, JsonReader, json_text, kind_of
@@ -33,6 +34,11 @@ def read_objects(path: Path) -> Iterator[tuple[int, Fields | Unreadable]]:
         yield line.number, fields
         if isinstance(fields, dict):
             fields.clear()
+
+
+def first_objects(path: Path, line_count: int = 5) -> Iterator[Fields]:
+    """The objects among the first lines that are not blank, for telling what a file holds."""
+    yield from (fields for _, fields in islice(read_objects(path), line_count) if isinstance(fields, dict))
 
 
 def _object(reader: JsonReader, raw: bytes) -> Fields | Unreadable:

@@ -61,7 +61,7 @@ def read_lines(path: Path, longest_bytes: int | None = None) -> Iterator[Line]:
 
     A line longer than `longest_bytes` (by default LONGEST_LINE_BYTES) is counted and digested, not held.
     """
-    with _open(path) as handle:
+    with open_unpacked(path) as handle:
         yield from _split(handle, longest_bytes or LONGEST_LINE_BYTES)
 
 
@@ -171,7 +171,8 @@ def _read_into(handle: io.RawIOBase, target: memoryview) -> int:
         raise DamagedFile(f"the file can't be read further ({error})") from error
 
 
-def _open(path: Path) -> io.RawIOBase:
+def open_unpacked(path: Path) -> io.RawIOBase:
+    """The file's bytes, unpacked where its suffix says that they are packed."""
     if path.suffix == ".gz":
         return _GzipFile(path)
     if path.suffix == ".zst":

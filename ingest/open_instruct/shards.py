@@ -14,6 +14,7 @@ from homes.errors import SourceError
 from homes.landing import Batches, Source, TableBatch, landed, quarantine
 from homes.names import short_digest
 from homes.paths import Home
+from ingest.formats.heads import may_hold
 from ingest.formats.json_lines import read_objects
 from ingest.formats.lines import DamagedFile, Line, LinesDigest, content_digest, read_lines
 from ingest.formats.rows import Rows, quarantine_line, row_schema
@@ -32,8 +33,10 @@ UNREAD = "unread"
 
 
 def is_rollout_file(path: Path) -> bool:
-    """Whether the name is that of a shard or of a run's metadata."""
-    return bool(SHARD.fullmatch(path.name) or METADATA.fullmatch(path.name))
+    """Whether a file has the name of a shard or of a run's metadata, and starts like one."""
+    if SHARD.fullmatch(path.name):
+        return may_hold(path, {"prompt_tokens", "response_tokens", "logprobs"})
+    return METADATA.fullmatch(path.name) is not None and may_hold(path, {"run_name", "git_commit", "model_name"})
 
 
 def ingest_rollouts(

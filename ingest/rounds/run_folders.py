@@ -9,6 +9,7 @@ from pathlib import Path
 
 from homes.landing import Batches, Source, quarantine
 from homes.names import file_stem, short_digest
+from ingest.formats.heads import head, is_blank
 from ingest.formats.json_lines import read_objects
 from ingest.formats.json_values import kind_of, parse_json
 from ingest.formats.rows import FieldCounts, Rows
@@ -18,6 +19,8 @@ from ingest.wandb.run_json import read_run_json
 
 _STEP = re.compile(r"global_step_(\d+)$")
 _ADAPTER = re.compile(r"adapter_(model|config).*\.(safetensors|bin|json)$")
+_RUN_MARKS = (b'"id"', b'"run_id"', b'"displayName"', b'"summary"', b'"config"', b'"state"')
+_SYSTEM_MARKS = (b"system", b"timestamp", b"_runtime")
 _TRACKER_FILES = ("run.json", "system_metrics.json", "system_metrics.jsonl", "system_metrics.csv")
 
 
@@ -29,6 +32,13 @@ def is_saved_step_file(path: Path) -> bool:
 def is_tracker_file(path: Path) -> bool:
     """Whether a file is a W&B export's run.json or its system metrics."""
     return path.name in _TRACKER_FILES and path.parent.parent.name == "wandb_export"
+
+
+def holds_tracker_export(path: Path) -> bool:
+    """Whether a file with such a name and place starts as what W&B exports of a run."""
+    start = head(path)
+    marks = _RUN_MARKS if path.name == "run.json" else _SYSTEM_MARKS
+    return is_blank(start) or any(mark in start for mark in marks)
 
 
 def folder_source(kind: str, folder: Path) -> Source:

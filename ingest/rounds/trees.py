@@ -7,12 +7,14 @@ from pathlib import Path
 
 from homes.landing import Batches, Source
 from homes.paths import Home
+from ingest.formats.heads import head, is_blank, keys_in, may_hold
 from ingest.formats.json_lines import read_objects, take_columns
 from ingest.formats.json_values import Fields, object_items, other_json, parse_json
 from ingest.formats.rows import FieldCounts, Rows, quarantine_line
 from ingest.formats.values import Unreadable, as_number, as_time, path_number, storable
 from ingest.rounds.run_folders import (
     folder_source,
+    holds_tracker_export,
     is_saved_step_file,
     is_tracker_file,
     read_saved_step,
@@ -81,22 +83,35 @@ EVENT = (
     ("load1", "load1", "number"),
     ("reason", "reason", "text"),
 )
+SCHEDULER_KEYS = {"capacity_before", "capacity_after", "active_jobs", "mem_frac_max"}
+"""What only a scheduler's events say."""
+
 RESULT = (("outcome", "outcome", "text"), ("score", "score", "number"))
 
 
-def ingest_rounds(home: Home, paths: list[str], has_token_arrays: bool = False) -> Outcome:
+def ingest_rounds(home: Home, paths: list[str], token_arrays: bool = False) -> Outcome:
     """Land the rounds, evaluations, scheduler events, saved steps and W&B exports found in `paths`."""
     files = expand(paths, "round_<N>/siblings.jsonl, eval_*.json, scheduler*.jsonl, saved steps", matches)
     sources = dict.fromkeys(_unit(file) for file in files)
-    return ingest(home, KIND, sources, partial(identify, has_token_arrays), partial(read, has_token_arrays))
+    return ingest(home, KIND, sources, partial(identify, token_arrays), partial(read, token_arrays))
 
 
 def matches(path: Path) -> bool:
-    """Whether a file found in a tree belongs to this reader."""
+    """Whether a file found in a tree belongs to this reader: by its name or place, and by what it starts with."""
     if path.name == "siblings.jsonl":
-        return True
-    is_named = bool(_EVALUATION.match(path.name)) or (path.name.startswith("scheduler") and path.suffix == ".jsonl")
-    return is_named or is_saved_step_file(path) or is_tracker_file(path)
+        return may_hold(path, {key for _, key, _ in CANDIDATE}, at_least=2)
+    if _EVALUATION.match(path.name):
+        return _may_hold_attempts(path)
+    if path.name.startswith("scheduler") and path.suffix == ".jsonl":
+        return may_hold(path, SCHEDULER_KEYS)
+    return is_saved_step_file(path) or (is_tracker_file(path) and holds_tracker_export(path))
+
+
+def _may_hold_attempts(path: Path) -> bool:
+    start = head(path)
+    found = keys_in(start)
+    is_list = start.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"[")
+    return is_blank(start) or (is_list and "task" in found and not found.isdisjoint(("policy", "attempt", "valid")))
 
 
 def _unit(file: Path) -> Path:

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from homes.errors import SourceError
 from homes.landing import Batches, Source
 from homes.paths import Home
-from ingest.formats.json_lines import read_objects, take_columns
+from ingest.formats.heads import may_hold
+from ingest.formats.json_lines import first_objects, read_objects, take_columns
 from ingest.formats.json_values import ARRAYS, OBJECTS, Fields, object_items, other_json
 from ingest.formats.rows import FieldCounts, Rows, quarantine_line
 from ingest.formats.values import Unreadable, as_integer
@@ -36,6 +36,7 @@ USAGE = (
     ("completion_tokens", "completion_tokens", "integer"),
     ("total_tokens", "total_tokens", "integer"),
 )
+USAGE_COUNTS = {"input_tokens", "prompt_tokens", "output_tokens", "completion_tokens", "total_tokens"}
 DETAILS = (
     ("input_cached_tokens", "input_tokens_details", "cached_tokens"),
     ("prompt_cached_tokens", "prompt_tokens_details", "cached_tokens"),
@@ -53,16 +54,30 @@ SPEND = (
 
 def ingest_teacher_calls(home: Home, paths: list[str]) -> Outcome:
     """Land call logs, and the ledgers among them (files named teacher_spend.jsonl)."""
-    try:
-        files = expand(paths, f"{FOLDER}/*/*.jsonl and {LEDGER}", matches)
-    except SourceError:
-        files = expand(paths, "*.jsonl", lambda path: path.suffix == ".jsonl")
+    files = expand(paths, f"{FOLDER}/*/*.jsonl, {LEDGER}, and *.jsonl of calls with usage and model", matches)
     return ingest(home, KIND, files, identify, read)
 
 
 def matches(path: Path) -> bool:
-    """Whether a file found in a tree belongs to this reader."""
-    return path.name == LEDGER or (path.suffix == ".jsonl" and FOLDER in path.parts[:-1])
+    """Whether a file found in a tree belongs to this reader.
+
+    Its name or place may tell, and its lines must not say otherwise; elsewhere one of its first lines must be a call.
+    """
+    if path.name == LEDGER:
+        return may_hold(path, {"cost_usd"})
+    if path.suffix != ".jsonl":
+        return False
+    if FOLDER in path.parts[:-1]:
+        return may_hold(path, {"response", "usage", "call_id", "judge_evaluations"})
+    return any(_is_call(call) for fields in first_objects(path) for call in (fields, *_judge_calls(fields)))
+
+
+def _is_call(fields: Fields) -> bool:
+    """Whether a record holds the usage of a call and the model that was called."""
+    response = object_items(fields.get("response"))
+    usage = object_items(response.get("usage")) or object_items(fields.get("usage"))
+    has_model = isinstance(response.get("model"), str) or isinstance(fields.get("model"), str)
+    return has_model and not USAGE_COUNTS.isdisjoint(usage)
 
 
 def identify(path: Path) -> Source:

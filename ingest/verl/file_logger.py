@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from homes.errors import SourceError
 from homes.landing import Batches, Source
 from homes.paths import Home
-from ingest.formats.json_lines import read_objects
+from ingest.formats.heads import may_hold
+from ingest.formats.json_lines import first_objects, read_objects
 from ingest.formats.json_values import OBJECTS, Fields, json_text
 from ingest.formats.rows import FieldCounts, quarantine_line
 from ingest.formats.values import Unreadable, as_integer, storable
@@ -24,16 +24,17 @@ BATCH_LINES = 2_000
 
 def ingest_native_metrics(home: Home, paths: list[str], run_id: str | None = None) -> Outcome:
     """Land verl FileLogger files; `run_id` names the run of all of them."""
-    try:
-        files = expand(paths, f"{FOLDER}/<project>/*.jsonl", matches)
-    except SourceError:
-        files = expand(paths, "*.jsonl", lambda path: path.suffix == ".jsonl")
+    files = expand(paths, f'{FOLDER}/<project>/*.jsonl, and *.jsonl with lines {{"step": N, "data": {{...}}}}', matches)
     return ingest(home, KIND, files, partial(identify, run_id), partial(read, run_id))
 
 
 def matches(path: Path) -> bool:
-    """Whether a file found in a tree belongs to this reader."""
-    return path.suffix == ".jsonl" and FOLDER in path.parts[:-1]
+    """Whether a file found in a tree belongs to this reader: by its lines; in its place they may be damaged."""
+    if path.suffix != ".jsonl":
+        return False
+    if FOLDER in path.parts[:-1]:
+        return may_hold(path, {"step", "data"}, at_least=2)
+    return any(set(fields) == {"step", "data"} for fields in first_objects(path))
 
 
 def identify(run_id: str | None, path: Path) -> Source:

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 from homes.errors import SourceError
 from homes.landing import QUARANTINE, Batches, Source, landed
 from homes.paths import Home
+from ingest.formats.heads import head, is_blank, keys_in
 from ingest.run import Outcome, expand, ingest
 from ingest.wandb.api import TARGET, Choice, ingest_project
 from ingest.wandb.chart import Chart, charts, is_chart, read_chart
@@ -23,6 +24,8 @@ _LOOKED_FOR = (
     "and CSV or JSON exports with W&B's columns (_step and _timestamp, or chart exports)"
 )
 _SNIFFED_BYTES = 1 << 16
+_COLUMNS = {"_step", "_timestamp", "_runtime", "_log_id"}
+"""W&B's own, and that of this project's by-run files."""
 _RUN_FOLDER = re.compile(r"(offline-)?run-\d{8}_\d{6}-")
 
 
@@ -108,13 +111,21 @@ def belongs(file: Path) -> bool:
     if file.suffix not in SUFFIXES or file.stem in BESIDE or not file.is_file():
         return False
     if file.stem in HISTORIES or (file.suffix == ".csv" and file.parent.parent.name == "by-run"):
-        return True
+        return _may_be_history(file)
     if file.suffix == ".csv":
         return {"_step", "_timestamp"} <= set(read_header(file)[0]) or (is_chart(file) and _has_bounds(file))
     with open(file, "rb") as handle:
         start = handle.read(_SNIFFED_BYTES).lstrip(b"\xef\xbb\xbf \r\n\t")
     is_rows = start.startswith(b"{" if file.suffix == ".jsonl" else b"[")
     return is_rows and b'"_step"' in start and b'"_timestamp"' in start
+
+
+def _may_be_history(file: Path) -> bool:
+    """Whether a table that is named or placed as a history has a column of W&B's, or a note beside it, or nothing."""
+    start = head(file)
+    names = set(read_header(file)[0]) if file.suffix == ".csv" and start else keys_in(start)
+    is_described = any((file.parent / f"{stem}{suffix}").is_file() for stem in BESIDE for suffix in SUFFIXES)
+    return is_blank(start) or is_described or not names.isdisjoint(_COLUMNS)
 
 
 def is_beside(file: Path, folders: Set[Path]) -> bool:

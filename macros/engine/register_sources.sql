@@ -2,10 +2,12 @@
     <home>/landing/<table>/*.parquet, declared facts from <home>/declared/<table>.csv. Runs before every dbt command. -#}
 {% macro register_sources() %}
   {%- if execute -%}
-    {%- set statements = [] -%}
+    {%- set schemas = [] -%}
     {%- for schema in graph.sources.values() | map(attribute='schema') | unique -%}
-      {%- do statements.append('create schema if not exists ' ~ adapter.quote(schema)) -%}
+      {%- do schemas.append('create schema if not exists ' ~ adapter.quote(schema)) -%}
     {%- endfor -%}
+    {{- adapter.dispatch('run_statements', 'seamline')(schemas) -}}
+    {%- set statements = [] -%}
     {%- for node in graph.sources.values() -%}
       {%- do statements.extend(adapter.dispatch('source_relation', 'seamline')(node)) -%}
     {%- endfor -%}
@@ -39,7 +41,13 @@
     cast("{{ c.name }}" as {{ c.data_type }}) as "{{ c.name }}"{{ ',' if not loop.last }}
     {%- endfor %}
   {%- if node.source_meta.format == 'csv' %}
-  from read_csv('{{ folder }}/{{ node.name }}.csv', header = true, all_varchar = true, delim = ',', quote = '"', escape = '"', comment = '', skip = 0)
+  {#- A column that the file leaves out is null in every row. #}
+  from (
+    select {% for c in node.columns.values() %}cast(null as varchar) as "{{ c.name }}"{{ ', ' if not loop.last }}{% endfor %}
+    where false
+    union all by name
+    from read_csv('{{ folder }}/{{ node.name }}.csv', header = true, all_varchar = true, delim = ',', quote = '"', escape = '"', comment = '', skip = 0)
+  )
   {%- else %}
   from read_parquet('{{ folder }}/{{ node.name }}/*.parquet')
   {%- endif %}
@@ -61,17 +69,17 @@
     ]) -%}
   {%- endif -%}
   {%- set cells = '`' ~ node.schema ~ '`.`' ~ node.name ~ '_cells`' -%}
+  {%- do run_query('drop table if exists ' ~ cells) -%}
+  {%- do run_query('create table ' ~ cells ~ " using csv options (path '" ~ folder ~ '/' ~ node.name ~ ".csv', header 'true', escape '\"', multiLine 'true')") -%}
+  {%- set stated = run_query('select * from ' ~ cells ~ ' limit 0').column_names -%}
   {%- set columns = [] -%}
   {%- for c in node.columns.values() -%}
-    {#- A declared time may name its zone; what is kept is UTC. -#}
-    {%- set cell = 'cast(`' ~ c.name ~ '` as timestamp_ltz)' if c.data_type == 'timestamp' else '`' ~ c.name ~ '`' -%}
+    {#- A column that the file leaves out is null in every row. A declared time may name its zone; what is kept is UTC. -#}
+    {%- set cell = '`' ~ c.name ~ '`' if c.name in stated else 'cast(null as string)' -%}
+    {%- set cell = 'cast(' ~ cell ~ ' as timestamp_ltz)' if c.data_type == 'timestamp' else cell -%}
     {%- do columns.append('cast(' ~ cell ~ ' as ' ~ c.data_type ~ ') as `' ~ c.name ~ '`') -%}
   {%- endfor -%}
-  {%- do return([
-    'drop table if exists ' ~ cells,
-    'create table ' ~ cells ~ " using csv options (path '" ~ folder ~ '/' ~ node.name ~ ".csv', header 'true', escape '\"', multiLine 'true')",
-    'create or replace view ' ~ relation ~ ' as select ' ~ columns | join(', ') ~ ' from ' ~ cells
-  ]) -%}
+  {%- do return(['create or replace view ' ~ relation ~ ' as select ' ~ columns | join(', ') ~ ' from ' ~ cells]) -%}
 {% endmacro %}
 
 {#- Spark's spelling of a portable type: `bigint[]` is `array<bigint>`. -#}
