@@ -59,22 +59,22 @@ def json_object(raw: bytes) -> dict[str, Any]:
 def _read_slowly(raw: bytes) -> Any:
     try:
         value = json.loads(raw)
-    except UnicodeDecodeError as error:
-        raise Unreadable("not UTF-8 text", raw[: error.start].count(b"\n") + 1) from error
-    except json.JSONDecodeError as error:
-        raise Unreadable(_not_json(raw, error), error.lineno) from error
-    except RecursionError as error:
-        raise Unreadable("not JSON that can be read (nested too deeply)") from error
-    except ValueError as error:  # an integer of more digits than Python converts
-        raise Unreadable(f"not JSON that can be read ({error})") from error
+    except (ValueError, RecursionError) as error:
+        raise _unreadable(raw, error) from error
     refuse_too_deep(value, raw.count(b"[") + raw.count(b"{"))
     return value
 
 
-def _not_json(raw: bytes, error: json.JSONDecodeError) -> str:
+def _unreadable(raw: bytes, error: Exception) -> Unreadable:
     if not raw.strip(b"\0 \t\r\n"):
-        return "filled with NUL bytes" if raw.strip() else "empty, not JSON"
-    return f"not JSON ({error})"
+        return Unreadable("filled with NUL bytes" if raw.strip() else "empty, not JSON")
+    if isinstance(error, UnicodeDecodeError):
+        return Unreadable("not UTF-8 text", raw[: error.start].count(b"\n") + 1)
+    if isinstance(error, json.JSONDecodeError):
+        return Unreadable(f"not JSON ({error})", error.lineno)
+    # an integer of more digits than Python converts
+    reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+    return Unreadable(f"not JSON that can be read ({reason})")
 
 
 def refuse_too_deep(value: object, bracket_count: int) -> None:
