@@ -41,7 +41,7 @@ def ingest_auto(home: Home, paths: list[str]) -> Iterator[str]:
     found = Found()
     roots = list(dict.fromkeys(root for path in paths for root in _expand(path)))
     for root in roots:
-        _look(root, found)
+        look(root, found)
     if not found.sources:
         raise SourceError(
             f"{', '.join(paths)}: nothing in it is known; `seamline ingest --help` lists the kinds, and "
@@ -72,7 +72,7 @@ def _expand(path: str) -> list[Path]:
     return [match.resolve() for match in found]
 
 
-def _look(root: Path, found: Found) -> None:
+def look(root: Path, found: Found) -> None:
     """Add what lies at or below a path."""
     skipped = _BESIDE_A_SIMULATION if (root / _SIMULATION).exists() else set()
     skips = {root / name for name in skipped}

@@ -147,9 +147,10 @@ def test_costs_by_role_and_results_are_taken_apart(landing: Landing, tmp_path: P
 def test_evaluation_files(landing: Landing, tmp_path: Path) -> None:
     attempt = {"task": "t", "chain": 1, "attempt": 0, "valid": True, "score": 0.5, "outcome": "ok", "extra": 1}
     write(tmp_path / "run" / "eval_sft.json", json.dumps([attempt, 7, attempt | {"policy": "named"}]))
-    write(tmp_path / "run" / "stages" / "eval_torn.json", '[{"task": "t"')
-    write(tmp_path / "run" / "eval_odd.json", '{"task": "t"}')
+    write(tmp_path / "run" / "stages" / "eval_torn.json", '[{"task": "t", "valid":')
+    odd = write(tmp_path / "run" / "eval_odd.json", '{"task": "t"}')
     landing.ingest(ingest_rounds, tmp_path)
+    landing.ingest(ingest_rounds, odd)
     columns = "entry_number, run_in_path, policy, chain, attempt, is_valid, score, other_json"
     assert landing.rows(f"select {columns} from landed order by 1", "rounds_evaluation_attempts") == [
         (1, "run", "sft", "1", 0, True, 0.5, '{"extra":1}'),
@@ -158,7 +159,7 @@ def test_evaluation_files(landing: Landing, tmp_path: Path) -> None:
     reasons = [reason for _, reason in landing.quarantined()]
     assert reasons[0] == "entry 2 of the list is not a JSON object"
     assert reasons[1:] == [
-        "not JSON (Expecting ',' delimiter: line 1 column 14 (char 13))",
+        "not JSON (Expecting value: line 1 column 24 (char 23))",
         "not a JSON list of attempts",
     ]
 
