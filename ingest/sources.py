@@ -26,3 +26,16 @@ KINDS: dict[str, Kind] = {
         CHECKPOINTS,
     )
 }
+
+
+def markdown_table() -> str:
+    """The kinds as the README lists them; `python -m ingest.sources` prints it."""
+    lines = ["| command | reads | in a tree known by |", "|---|---|---|"]
+    for kind in KINDS.values():
+        command = " ".join(["seamline ingest", kind.name, "PATH...", *(option.flag for option in kind.options)])
+        lines.append(f"| `{command}` | {kind.help} | {kind.known_by} |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    print(markdown_table())

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from homes.declared import CHECKS, check_declared
+from homes.declared import CHECKS, check_declared, declared_rows
 from homes.errors import DeclaredError
 from homes.lock import open_home
 from tests.python.support.command import query, seamline
@@ -30,7 +30,7 @@ def mistake(declared: Path) -> str:
 
 CASES = [
     ("a typo in a column", "arm,expected_steps\n", "line 1: unknown column 'expected_steps'"),
-    ("a column left out", "arm,note\n", "line 1: missing column 'expected_step_count'"),
+    ("a required column left out", "note\n", "line 1: missing column 'arm', which every row needs"),
     ("a column twice", ARMS + ",note\n", "line 1: a column appears twice"),
     ("an empty file", "", "empty; its first line must be arm,"),
     ("a number that is none", f"{ARMS}\na,1,,,,,,\nb,many,,,,,,\n", "line 3, column 'expected_step_count': 'many'"),
@@ -98,6 +98,19 @@ def test_what_a_spreadsheet_saves_is_read_as_it_stands(home, declared):
     seamline("build", home=home)
     rows = query(home, "select metric_pattern, note, is_comparable from declared.metric_notes order by 1")
     assert rows == [("#loss", "#1 of 2", True), ("scores*", 'a "b", c\r\nd', None)]
+
+
+def test_a_column_that_no_row_must_fill_may_be_left_out(home, declared):
+    """A home that is older than a column, or a file that says only what is known."""
+    (declared / "arms.csv").write_text("note,arm\nslow,a\n")
+    (declared / "decision_windows.csv").write_text("run_id,window_name,first_step,last_step,expected_candidate_count\n")
+    (declared / "run_exclusions.csv").write_text("reason\nbroken\n")
+    seamline("build", home=home)
+    rows = query(home, "select arm, note, expected_step_count, is_running from declared.arms")
+    assert rows == [("a", "slow", None, None)]
+    assert query(home, "select reason, run_id, logged_from from declared.run_exclusions") == [("broken", None, None)]
+    with open_home(home) as opened:
+        assert declared_rows(opened, "arms") == [dict.fromkeys(ARMS.split(",")) | {"arm": "a", "note": "slow"}]
 
 
 DUCKDB_TYPES = {

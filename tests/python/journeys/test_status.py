@@ -18,7 +18,7 @@ def state(home) -> dict:
 
 def test_an_empty_home_says_what_to_do_and_is_not_made(home):
     done = seamline("status", home=home)
-    assert "landed: none" in done.stdout and "`seamline ingest wandb FOLDER`" in done.stdout
+    assert "landed: none" in done.stdout and "`seamline ingest FOLDER`" in done.stdout
     assert not home.exists()
     assert state(home)["landed"] == [] and state(home)["build"] is None and state(home)["stale"] is None
 

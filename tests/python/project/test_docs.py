@@ -25,6 +25,8 @@ def find(words: list[str]):
     """The command that the words name, and the words after it."""
     command = COMMANDS
     while words and hasattr(command, "commands"):
+        if command.name == "ingest" and words[0] not in command.commands:  # a path: its kind is found by content
+            return command.commands["auto"], words
         assert words[0] in command.commands, f"no command {words[0]}"
         command, words = command.commands[words[0]], words[1:]
     return command, words
