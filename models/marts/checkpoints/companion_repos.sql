@@ -5,4 +5,4 @@ select distinct
     regexp_extract(repo, '^([^/]+)/', 1) as org,
     regexp_extract(repo, '([^/]+)-(record|data)$', 1) as cell,
     regexp_extract(repo, '-(record|data)$', 1) as companion_kind
-from {{ source('checkpoints', 'hub_companions') }}
+from {{ ref('stg_checkpoints__companions') }}

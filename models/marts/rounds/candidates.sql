@@ -16,9 +16,9 @@ costs as (
         source_name,
         line_number,
         count(*) as role_count,
-        count({{ finite_or_null('cost_usd') }}) as known_role_count,
-        {{ exact_sum(finite_or_null('cost_usd')) }} as known_cost_usd
-    from {{ source('rounds', 'rounds_candidate_costs') }}
+        count(cost_usd) as known_role_count,
+        {{ exact_sum('cost_usd') }} as known_cost_usd
+    from {{ ref('stg_rounds__candidate_costs') }}
     group by source_name, line_number
 ),
 

@@ -6,11 +6,11 @@ with attempts as (
         entries.*,
         identities.run_id,
         identities.is_diagnostic,
-        sources.path as source
+        sources.source
     from {{ ref('stg_rounds__evaluation_attempts') }} as entries
     inner join {{ ref('run_identities') }} as identities
         on entries.reported_run_id = identities.reported_run_id
-    inner join {{ source('landing', 'landed_sources') }} as sources
+    inner join {{ ref('stg_landing__sources') }} as sources
         on entries.source_name = sources.source_name
 ),
 

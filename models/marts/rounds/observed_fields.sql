@@ -5,5 +5,5 @@ select
     field,
     json_type,
     cast(sum(record_count) as bigint) as record_count
-from {{ source('rounds', 'observed_fields') }}
+from {{ ref('stg_rounds__observed_fields') }}
 group by family, field, json_type

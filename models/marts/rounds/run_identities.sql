@@ -9,11 +9,11 @@ with evidence as (
     union
     select reported_run_id from {{ ref('stg_rounds__evaluation_attempts') }}
     union
-    select coalesce(nullif(run_id, ''), run_in_path) from {{ source('rounds', 'rounds_scheduler_events') }}
+    select reported_run_id from {{ ref('stg_rounds__scheduler_events') }}
     union
-    select run_in_path from {{ source('rounds', 'rounds_saved_step_files') }}
+    select reported_run_id from {{ ref('stg_rounds__saved_step_files') }}
     union
-    select coalesce(run_id, export_name) from {{ source('rounds', 'rounds_tracker_exports') }}
+    select reported_run_id from {{ ref('stg_rounds__tracker_exports') }}
     union
     select reported_run_id from {{ ref('stg_teacher__calls') }}
     union

@@ -20,6 +20,6 @@ select
     identities.is_diagnostic,
     events.source_name,
     events.line_number
-from {{ source('rounds', 'rounds_scheduler_events') }} as events
+from {{ ref('stg_rounds__scheduler_events') }} as events
 inner join {{ ref('run_identities') }} as identities
-    on coalesce(nullif(events.run_id, ''), events.run_in_path) = identities.reported_run_id
+    on events.reported_run_id = identities.reported_run_id

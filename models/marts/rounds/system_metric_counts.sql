@@ -5,9 +5,9 @@ with exports as (
     select
         identities.run_id,
         max(exported.system_row_count) as exported_row_count
-    from {{ source('rounds', 'rounds_tracker_exports') }} as exported
+    from {{ ref('stg_rounds__tracker_exports') }} as exported
     inner join {{ ref('run_identities') }} as identities
-        on coalesce(exported.run_id, exported.export_name) = identities.reported_run_id
+        on exported.reported_run_id = identities.reported_run_id
     group by identities.run_id
 ),
 
@@ -15,11 +15,11 @@ counters as (
     select
         identities.run_id,
         max(try_cast(fields.value as bigint)) as server_event_count
-    from {{ source('rounds', 'rounds_tracker_fields') }} as fields
-    inner join {{ source('rounds', 'rounds_tracker_exports') }} as exported
+    from {{ ref('stg_rounds__tracker_fields') }} as fields
+    inner join {{ ref('stg_rounds__tracker_exports') }} as exported
         on fields.source_name = exported.source_name
     inner join {{ ref('run_identities') }} as identities
-        on coalesce(exported.run_id, exported.export_name) = identities.reported_run_id
+        on exported.reported_run_id = identities.reported_run_id
     where
         lower(replace(regexp_replace(fields.field, '^.*[.]', ''), '_', '')) in (
             {%- for counter in var('server_event_counters') %}
@@ -31,9 +31,9 @@ counters as (
 
 samples as (
     select distinct
-        source_name,
+        log_id,
         sample_idx
-    from {{ source('history', 'history_system_values') }}
+    from {{ ref('stg_history__system_values') }}
 ),
 
 logged as (
@@ -41,7 +41,7 @@ logged as (
         identities.run_id,
         count(*) as logged_row_count
     from samples
-    inner join {{ ref('stg_history__logs') }} as logs on samples.source_name = logs.log_id
+    inner join {{ ref('stg_history__logs') }} as logs on samples.log_id = logs.log_id
     inner join {{ ref('run_identities') }} as identities on logs.run_id = identities.reported_run_id
     where logs.source_kind = 'log'
     group by identities.run_id
