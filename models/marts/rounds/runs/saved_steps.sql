@@ -2,15 +2,11 @@
 -- What each saved step holds, and which of adapter, its configuration and the task states it lacks.
 with files as (
     select
-        identities.run_id,
-        identities.is_diagnostic,
-        saved.*,
-        saved.path like '%adapter_model.%' as is_adapter,
-        saved.path like '%adapter_config.json' as is_adapter_config,
-        saved.path like '%task_state%' as is_task_state
-    from {{ source('rounds', 'rounds_saved_step_files') }} as saved
-    inner join {{ ref('run_identities') }} as identities
-        on saved.run_in_path = identities.reported_run_id
+        *,
+        path like '%adapter_model.%' as is_adapter,
+        path like '%adapter_config.json' as is_adapter_config,
+        path like '%task_state%' as is_task_state
+    from {{ ref('saved_step_files') }}
 ),
 
 steps as (
