@@ -16,8 +16,6 @@ with declared as (
         on windows.run_id = identities.reported_run_id
 ),
 
-task_rows as (select * from {{ ref('task_validity') }}),
-
 seen as (
     -- Interrupted attempts count here: whoever registers after one of them has seen its results.
     select
@@ -59,7 +57,7 @@ counted as (
         cast(coalesce(sum(task_rows.valid_count), 0) as bigint) as valid_count,
         cast(coalesce(sum(task_rows.unknown_validity_count), 0) as bigint) as unknown_validity_count
     from declared
-    left join task_rows
+    left join {{ ref('task_validity') }} as task_rows
         on
             declared.run_id = task_rows.run_id
             and task_rows.step between declared.first_step and declared.last_step

@@ -1,9 +1,7 @@
 -- Grain: one row per rollout_number: each split rollout of a model whose tool-call tokens are declared.
 -- Decides which of the policy's tokens belong to tool calls. Markers among inserted tokens do not count; an open marker
 -- inside a span and a close marker outside one are tokens like any other.
-with splits as (select * from {{ ref('rollout_splits') }}),
-
-evidence as (
+with evidence as (
     select
         splits.rollout_number,
         splits.assistant_tokens,
@@ -16,7 +14,7 @@ evidence as (
     from {{ ref('stg_rollouts__records') }} as records
     inner join {{ ref('rollout_records') }} as numbered
         on records.source_name = numbered.source_name and records.line_number = numbered.line_number
-    inner join splits on numbered.rollout_number = splits.rollout_number
+    inner join {{ ref('rollout_splits') }} as splits on numbered.rollout_number = splits.rollout_number
     inner join {{ ref('rollout_runs') }} as runs on records.run_name = runs.run_name
     where runs.is_scanned
 ),
