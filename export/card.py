@@ -7,6 +7,7 @@ from typing import Any
 
 import duckdb
 
+from export.curves_index import EXCLUSIONS, deviations_of
 from export.tables import escape, markdown_table, shown
 
 TITLE = "# A campaign, exported by Seamline\n\nFILES.txt lists every file; `sha256sum -c SHA256SUMS` checks them.\n"
@@ -98,18 +99,14 @@ def _caveats(warehouse: duckdb.DuckDBPyConnection) -> str:
     lines = []
     for arm, steps in _rows(warehouse, "select arm, step_count from arms where is_running order by arm"):
         lines.append(f"- {escape(arm)} was still running: {shown(steps)} steps so far.")
-    deviations = """
-        select arm, config_key, value, recipe_value, affects_learning, note, count(distinct run_id)
-        from config_deviations group by all order by all
-    """
-    for arm, key, value, recipe, affects, note, runs in _rows(warehouse, deviations):
-        effect = {True: "affects learning", False: "does not affect learning", None: "effect unknown"}[affects]
-        lines.append(
-            f"- {escape(arm)}: {escape(key)} is {escape(value)} where the recipe says {escape(recipe)}, in "
-            f"{shown(runs)} runs ({effect}){f': {escape(note)}' if note else '.'}"
-        )
-    exclusions = "select run_id, arm, logged_from, logged_until, reason from declared.run_exclusions order by all"
-    for run, arm, start, end, reason in _rows(warehouse, exclusions):
+    for arm, deviations in deviations_of(warehouse).items():
+        for (key, value, recipe, affects, note), runs in deviations.items():
+            effect = {True: "affects learning", False: "does not affect learning", None: "effect unknown"}[affects]
+            lines.append(
+                f"- {escape(arm)}: {escape(key)} is {escape(value)} where the recipe says {escape(recipe)}, in "
+                f"{shown(len(runs))} runs ({effect}){f': {escape(note)}' if note else '.'}"
+            )
+    for run, arm, start, end, reason, _ in _rows(warehouse, EXCLUSIONS):
         what = " ".join(
             [
                 *([f"run {escape(run)}"] if run else []),
@@ -119,10 +116,7 @@ def _caveats(warehouse: duckdb.DuckDBPyConnection) -> str:
             ]
         )
         lines.append(f"- Left out: {what} (UTC): {escape(reason)}")
-    kinds = """
-        select kind, count(*), min(subject) from findings
-        where severity in ('warn', 'error') group by kind order by kind
-    """
+    kinds = "select kind, finding_count, first_subject from finding_kinds where severity <> 'info' order by kind"
     for kind, count, first in _rows(warehouse, kinds):
         others = f" and {shown(count - 1)} more" if count > 1 else ""
         lines.append(f"- Finding `{kind}`: {escape(first)}{others}.")

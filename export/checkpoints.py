@@ -55,7 +55,7 @@ _FAMILIES = """
 
 def write(warehouse: duckdb.DuckDBPyConnection, folder: Path, profile: str) -> str:
     """Write `manifest.csv`, `manifest.json`, `tables/checkpoint_*.csv`; returns the README's section."""
-    if not warehouse.execute("select count(*) from manifest_entries where cell <> 'BASELINE'").fetchone()[0]:
+    if not warehouse.execute("select 1 from manifest_entries where cell <> 'BASELINE' limit 1").fetchone():
         return ""
     _write_manifest(warehouse, folder)
     for name, query in (
@@ -151,18 +151,14 @@ def _packaging(warehouse: duckdb.DuckDBPyConnection) -> str:
 
 
 def _hour_sources(warehouse: duckdb.DuckDBPyConnection) -> str:
-    rows = warehouse.execute("""
-        select hour_source, count(*) from manifest_entries group by 1 order by 2 desc, 1
-    """).fetchall()
-    error = warehouse.execute("""
-        select max(families.cadence_error_hours)
-        from checkpoint_families as families
-        inner join checkpoints using (cell, family)
-        where checkpoints.hour_source = 'extrapolated'
-    """).fetchone()[0]
+    rows = warehouse.execute(
+        "select hour_source, checkpoint_count, cadence_error_hours from hour_sources "
+        "order by checkpoint_count desc, hour_source"
+    ).fetchall()
+    error = next((error for _, _, error in rows if error is not None), None)
     section = "### hour_source\n\n" + markdown_table(
         ["value", "n", "meaning"],
-        [(f"`{source}`", shown(n), HOUR_SOURCES.get(source, "as its publisher says")) for source, n in rows],
+        [(f"`{source}`", shown(n), HOUR_SOURCES.get(source, "as its publisher says")) for source, n, _ in rows if n],
     )
     if error is not None:
         section += (

@@ -24,36 +24,18 @@ CURVE_ROWS = f"""
 """
 CURVE_CELLS = "select arm as file, training_step - 1 as row_idx, metric as name, value, value_text from arm_metrics"
 
-# A source that another stands for comes first: read again, the file's later rows supersede its earlier ones.
 RUN_ROWS = f"""
     select
-        run_rows.run_id as file,
-        row_number() over (
-            partition by run_rows.run_id
-            order by
-                (run_rows.drop_reason is not distinct from 'duplicate_source') desc,
-                logs.started_at nulls first, run_rows.log_id, run_rows.row_idx
-        ) - 1 as row_idx,
-        run_rows.log_id,
-        run_rows.row_idx as log_row_idx,
-        {quoted_sql("run_rows.log_id")} || ',' || run_rows.row_idx || ',' || coalesce(run_rows.drop_reason, '') || ','
-        || coalesce(cast(run_rows.training_step as varchar), '') as lead
-    from run_rows
-    left join logs on run_rows.log_id = logs.log_id
+        run_id as file,
+        file_row_idx as row_idx,
+        {quoted_sql("log_id")} || ',' || row_idx || ',' || coalesce(drop_reason, '') || ','
+        || coalesce(cast(training_step as varchar), '') as lead
+    from run_file_rows
 """
-# A nested key whose joined name another key of its log has too is headed by its path.
 RUN_CELLS = f"""
-    select
-        wide_rows.file,
-        wide_rows.row_idx,
-        case when nested_metrics.is_ambiguous and history.key_path is not null
-            then history.key_path else history.metric end as name,
-        history.value,
-        history.value_text
-    from landing.history_values as history
-    inner join wide_rows on history.source_name = wide_rows.log_id and history.row_idx = wide_rows.log_row_idx
-    left join nested_metrics on history.source_name = nested_metrics.log_id and history.metric = nested_metrics.metric
-    where history.metric not in {AUDIT}
+    select run_id as file, file_row_idx as row_idx, heading as name, value, value_text
+    from run_file_values
+    where heading not in {AUDIT}
 """
 
 

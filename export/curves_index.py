@@ -11,6 +11,22 @@ from export.tables import escape, markdown_table, shown
 Row = dict[str, object]
 
 
+EXCLUSIONS = "select * from run_exclusions order by run_id, arm, logged_from, logged_until, reason, source"
+
+
+def deviations_of(warehouse: duckdb.DuckDBPyConnection) -> dict[object, dict[tuple, list[str]]]:
+    """The deviations from the recipe of each arm: (key, value, recipe's value, whether it affects learning, note) with
+    the runs that have it."""
+    found: dict[object, dict[tuple, list[str]]] = {}
+    done = warehouse.execute(
+        "select arm, config_key, value, recipe_value, affects_learning, note, run_id from config_deviations "
+        "order by arm, config_key, value, recipe_value, affects_learning, note, run_id"
+    )
+    for arm, *deviation, run in done.fetchall():
+        found.setdefault(arm, {}).setdefault(tuple(deviation), []).append(run)
+    return found
+
+
 def index(warehouse: duckdb.DuckDBPyConnection, curves: Mapping[str, str], runs: Mapping[str, str]) -> str:
     """INDEX.md: which runs compose each arm, what became of their rows, and what a reader must know of them.
 
@@ -20,12 +36,13 @@ def index(warehouse: duckdb.DuckDBPyConnection, curves: Mapping[str, str], runs:
     runs_of: dict[object, list[Row]] = {}
     for run in _rows(warehouse, "select * from runs order by arm, started_at nulls last, run_id"):
         runs_of.setdefault(run["arm"], []).append(run)
+    deviations = deviations_of(warehouse)
     parts = [
         "# Which runs make each curve\n",
         f"{len(arms)} arms out of {sum(map(len, runs_of.values()))} runs. Every row that a run logged is in its by-run "
         "file; `_drop_reason` there says why a row is not on the curve (empty: it is).\n",
         _arm_table(arms, curves),
-        *(_arm_section(warehouse, arm, runs_of.get(arm["arm"], []), curves, runs) for arm in arms),
+        *(_arm_section(arm, runs_of.get(arm["arm"], []), deviations.get(arm["arm"], {}), curves, runs) for arm in arms),
         _notes(warehouse),
     ]
     return "\n".join(part for part in parts if part)
@@ -61,9 +78,9 @@ def _state(arm: Row) -> str:
 
 
 def _arm_section(
-    warehouse: duckdb.DuckDBPyConnection,
     arm: Row,
     runs: list[Row],
+    deviations: Mapping[tuple, list[str]],
     curves: Mapping[str, str],
     run_files: Mapping[str, str],
 ) -> str:
@@ -98,13 +115,7 @@ def _arm_section(
     ]
     header = ["run", "name", "started (UTC)", "logs", "first position", "last position", "rows", "kept"]
     lines.append(markdown_table([*header, *(reason.replace("_", " ") for reason in reasons), "end"], rows))
-    deviations = warehouse.execute(
-        """select config_key, value, recipe_value, affects_learning, note, list(run_id order by run_id)
-        from config_deviations where arm = ? group by config_key, value, recipe_value, affects_learning, note
-        order by config_key, value, recipe_value""",
-        [name],
-    ).fetchall()
-    for key, value, recipe, affects, note, run_ids in deviations:
+    for (key, value, recipe, affects, note), run_ids in deviations.items():
         learning = {True: "affects learning", False: "does not affect learning", None: "effect unknown"}[affects]
         lines.append(
             f"- Config {escape(key)} is {escape(value)} where the recipe says {escape(recipe)} ({learning}; runs "
@@ -129,12 +140,12 @@ def _notes(warehouse: duckdb.DuckDBPyConnection) -> str:
     if findings:
         table = [[escape(row[key]) for key in ("severity", "kind", "subject", "detail")] for row in findings]
         parts += ["## Findings\n", markdown_table(["severity", "kind", "subject", "detail"], table)]
-    notes = _rows(warehouse, "select * from declared.metric_notes order by metric_pattern, note")
+    notes = _rows(warehouse, "select * from metric_notes order by metric_pattern, note")
     if notes:
         comparable = {True: "yes", False: "no", None: "–"}
         table = [[escape(r["metric_pattern"]), escape(r["note"]), comparable[r["is_comparable"]]] for r in notes]
         parts += ["## Notes on metrics\n", markdown_table(["metric", "note", "comparable"], table)]
-    exclusions = _rows(warehouse, "select * from declared.run_exclusions order by all")
+    exclusions = _rows(warehouse, EXCLUSIONS)
     if exclusions:
         columns = ["run_id", "arm", "logged_from", "logged_until", "reason", "source"]
         table = [[escape(row[column]) for column in columns] for row in exclusions]
@@ -151,7 +162,7 @@ def _notes(warehouse: duckdb.DuckDBPyConnection) -> str:
 def readme_section(warehouse: duckdb.DuckDBPyConnection, curves: Mapping[str, str]) -> str:
     """What the files are, what to beware of, how the stitch was done with what margins, how to load them."""
     arms = _rows(warehouse, "select * from arms order by arm")
-    runs = warehouse.execute("select count(*) from runs").fetchone()[0]
+    (runs,) = warehouse.execute("select thing_count from campaign_counts where thing = 'runs'").fetchone()
     parts = [
         "## Training curves\n",
         f"Per-step training curves of {len(arms)} arms, stitched out of {runs} W&B runs.\n",
@@ -184,10 +195,9 @@ def _traps(warehouse: duckdb.DuckDBPyConnection, arms: list[Row]) -> str:
     ]
     longest = max((a for a in arms if a["step_count"]), key=lambda a: a["step_count"], default=None)
     if longest:
-        first, last = warehouse.execute(
-            "select min_by(position, training_step), max_by(position, training_step) from arm_steps where arm = ?",
-            [longest["arm"]],
-        ).fetchone()
+        ends = "select position from arm_steps where arm = ? and training_step in (1, ?) order by training_step"
+        found = warehouse.execute(ends, [longest["arm"], longest["step_count"]]).fetchall()
+        (first,), (last,) = found[0], found[-1]
         key = str(longest["position_key"])
         counted = ", which open-instruct counts in episodes, not in optimizer steps" if "global_step" in key else ""
         traps.append(
@@ -203,7 +213,7 @@ def _traps(warehouse: duckdb.DuckDBPyConnection, arms: list[Row]) -> str:
     ]
     traps += [
         f"- {escape(row['metric_pattern'])}: {escape(row['note'])}"
-        for row in _rows(warehouse, "select * from declared.metric_notes order by metric_pattern, note")
+        for row in _rows(warehouse, "select * from metric_notes order by metric_pattern, note")
     ]
     traps += [
         f"- {escape(arm['arm'])} has a hole: do not join by step beyond it." for arm in arms if arm["has_step_hole"]
@@ -248,11 +258,7 @@ def _stitch(arms: list[Row]) -> str:
 
 
 def _load(warehouse: duckdb.DuckDBPyConnection, curves: Mapping[str, str]) -> str:
-    plotted = warehouse.execute(
-        """select arms.arm, arms.headline_metric from arms
-        inner join arm_metrics on arms.arm = arm_metrics.arm and arms.headline_metric = arm_metrics.metric
-        order by arms.arm limit 1"""
-    ).fetchone()
+    plotted = warehouse.execute("select arm, metric from headline_steps order by arm limit 1").fetchone()
     arm, metric = plotted or (next(iter(curves), None), None)
     file = curves.get(str(arm), "all_arms_wide.csv")
     plot = f"curve.plot(x='training_step', y={metric!r})\n" if metric else ""

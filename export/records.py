@@ -1,9 +1,9 @@
-"""Exports the records themselves, from the landing: candidates and teacher calls as JSON lines, saved steps."""
+"""Exports the records themselves, as they were landed: candidates and teacher calls as JSON lines, saved steps."""
 
 import json
 import re
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
@@ -23,27 +23,10 @@ _STATE_OF_TRAINING = re.compile(
 CALL = ("call_id", "run_id", "step", "group_id", "role", "model", "cost_usd", "judge_idx")
 
 
-def candidate_bytes(warehouse: duckdb.DuckDBPyConnection) -> list[tuple[str, int]]:
-    """About how many bytes each run's candidates will have."""
-    texts = ("response_text", "result_json", "parent_result_json", "anchor_result_json", "other_json")
-    return _bytes(warehouse, "landing.rounds_candidates", "candidates", texts)
-
-
-def call_bytes(warehouse: duckdb.DuckDBPyConnection) -> list[tuple[str, int]]:
-    """About how many bytes each run's teacher calls will have."""
-    texts = ("request_json", "response_json", "other_json", "row_json")
-    return _bytes(warehouse, "landing.teacher_call_records", "teacher_call_rows", texts)
-
-
-def _bytes(warehouse: duckdb.DuckDBPyConnection, landed: str, mart: str, texts: Iterable[str]) -> list[tuple[str, int]]:
-    text = " + ".join(f"coalesce(strlen({name}), 0)" for name in texts)
-    return warehouse.execute(f"""
-        select runs.run_id, cast(sum(sizes.size_bytes) as bigint)
-        from (select source_name, sum({text} + 600) as size_bytes from {landed} group by source_name) as sizes
-        inner join (select source_name, min(run_id) as run_id from {mart} group by source_name) as runs
-            on sizes.source_name = runs.source_name
-        group by runs.run_id order by runs.run_id
-    """).fetchall()
+def record_bytes(warehouse: duckdb.DuckDBPyConnection, kind: str) -> list[tuple[str, int]]:
+    """About how many bytes each run's `candidates` or `teacher_calls` will have."""
+    sizes = "select run_id, size_bytes from record_sizes where record_kind = ? order by run_id"
+    return warehouse.execute(sizes, [kind]).fetchall()
 
 
 def saved_step_bytes(warehouse: duckdb.DuckDBPyConnection) -> list[tuple[str, int]]:
@@ -57,10 +40,10 @@ def saved_step_bytes(warehouse: duckdb.DuckDBPyConnection) -> list[tuple[str, in
 
 def write_candidates(warehouse: duckdb.DuckDBPyConnection, folder: Path, profile: str) -> None:
     """`<run>/rollout/round_<N>.jsonl` and `round_<N>.attempt<K>.jsonl`: landed lines in their order, each labelled."""
-    rounds = "select source_name, round_in_path, attempt_in_path from landing.rounds_files"
+    rounds = "select source_name, round_in_path, attempt_in_path from candidate_files"
     names = {source: _round_name(source, *place) for source, *place in warehouse.execute(rounds).fetchall()}
     with _files(folder) as out:
-        for row, label in _labelled_rows(warehouse, "landing.rounds_candidates", "candidates"):
+        for row, label in _labelled_rows(warehouse, "candidate_records", "candidates"):
             fields = {key: row[column] for column, key, kind in CANDIDATE if kind != "json"}
             nested = {key: row[column] for column, key, kind in CANDIDATE if kind == "json"}
             path = f"{file_stem(label['run'])}/rollout/{names[row['source_name']]}.jsonl"
@@ -75,10 +58,10 @@ def _round_name(source_name: str, number: int | None, attempt: int | None) -> st
 
 def write_calls(warehouse: duckdb.DuckDBPyConnection, folder: Path, profile: str) -> None:
     """`<run>/teacher_calls/<worker>/<file>.jsonl`: landed calls in their order, each labelled."""
-    paths = warehouse.execute("select source_name, path from landing.landed_sources").fetchall()
+    paths = warehouse.execute("select distinct source_name, source from teacher_call_rows").fetchall()
     names = {source: _place_of(Path(path)) for source, path in paths}
     with _files(folder) as out:
-        for row, label in _labelled_rows(warehouse, "landing.teacher_call_records", "teacher_call_rows"):
+        for row, label in _labelled_rows(warehouse, "teacher_call_records", "teacher_call_rows"):
             fields = {name: row[name] for name in CALL}
             fields["created_at"] = row["created_at"] and row["created_at"].isoformat()
             nested = {"request": row["request_json"], "response": row["response_json"], "row": row["row_json"]}
@@ -112,17 +95,12 @@ def copy_saved_steps(warehouse: duckdb.DuckDBPyConnection, folder: Path) -> list
 
 
 def _saved_files(warehouse: duckdb.DuckDBPyConnection) -> list[tuple]:
-    return warehouse.execute("""
-        select identities.run_id, files.step, sources.path, files.path, files.size_bytes
-        from landing.rounds_saved_step_files as files
-        inner join landing.landed_sources as sources on files.source_name = sources.source_name
-        inner join run_identities as identities on files.run_in_path = identities.reported_run_id
-        order by 1, 2, 4
-    """).fetchall()
+    files = "select run_id, step, source, path, size_bytes from saved_step_files order by run_id, step, path"
+    return warehouse.execute(files).fetchall()
 
 
-def _labelled_rows(warehouse: duckdb.DuckDBPyConnection, landed: str, mart: str) -> Iterator[tuple[dict, dict]]:
-    """(landed row, its row in the mart) in the order of files and lines, a few at a time.
+def _labelled_rows(warehouse: duckdb.DuckDBPyConnection, records: str, mart: str) -> Iterator[tuple[dict, dict]]:
+    """(row of `records`, its row in the mart) in the order of files and lines, a few at a time.
 
     One thread reads files as they lie, without a sort; labels are looked up a file at a time, because a join would
     hold every text in memory.
@@ -132,7 +110,7 @@ def _labelled_rows(warehouse: duckdb.DuckDBPyConnection, landed: str, mart: str)
     threads, is_ordered = before.fetchone()
     warehouse.execute("set threads = 1; set preserve_insertion_order = true")
     try:
-        for batch in warehouse.sql(f"select * from {landed}").to_arrow_reader(_BATCH_ROWS):
+        for batch in warehouse.sql(f"select * from {records}").to_arrow_reader(_BATCH_ROWS):
             for row in batch.to_pylist():
                 if row["source_name"] != source_name:
                     source_name = row["source_name"]

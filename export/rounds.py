@@ -5,7 +5,7 @@ from pathlib import Path
 
 import duckdb
 
-from export.records import candidate_bytes, copy_saved_steps, saved_step_bytes, write_candidates
+from export.records import copy_saved_steps, record_bytes, saved_step_bytes, write_candidates
 from export.tables import write_csv
 from homes.names import file_stem
 
@@ -26,16 +26,14 @@ DIFFERENCE = (
 )
 SUMMARY = "native_step_count, native_value_count, step_count, shared_value_count, disagreement_count"
 DISAGREEMENT = "step, metric, native_value, wandb_value, native_value_text, wandb_value_text"
+EVIDENCE = ("candidates", "training_metrics")
 SYSTEM = "exported_row_count, logged_row_count, server_event_count"
 
 
 def write(warehouse: duckdb.DuckDBPyConnection, folder: Path, profile: str) -> str:
     """Write `tables/` and `records/<run>/` below `folder`; returns the README's section, empty without data."""
     tables = folder / "tables"
-    counts = warehouse.execute(
-        "select (select count(*) from candidates), (select count(*) from training_metrics)"
-    ).fetchone()
-    if not any(counts):
+    if not any(warehouse.execute(f"select 1 from {mart} limit 1").fetchone() for mart in EVIDENCE):
         return ""
     _write_training_metrics(warehouse, tables)
     _write_table(warehouse, tables / "task_validity.csv", "task_validity", "run_id, step, task")
@@ -58,7 +56,7 @@ def write(warehouse: duckdb.DuckDBPyConnection, folder: Path, profile: str) -> s
 
 def sizes(warehouse: duckdb.DuckDBPyConnection, profile: str) -> dict[str, int]:
     """About how many bytes the large parts of the export will have."""
-    found = {f"records/{file_stem(run)}/rollout": count for run, count in candidate_bytes(warehouse)}
+    found = {f"records/{file_stem(run)}/rollout": count for run, count in record_bytes(warehouse, "candidates")}
     if profile == "archive":
         for run, count in saved_step_bytes(warehouse):
             found[f"records/{file_stem(run)}/checkpoints"] = count
@@ -67,8 +65,8 @@ def sizes(warehouse: duckdb.DuckDBPyConnection, profile: str) -> dict[str, int]:
 
 def row_counts(warehouse: duckdb.DuckDBPyConnection) -> dict[str, int]:
     """Rows that the marts hold for a CSV file that is not one mart."""
-    steps = "select count(*) from (select distinct run_id, step, source_file from training_metrics)"
-    return {"tables/training_metrics.csv": warehouse.execute(steps).fetchone()[0]}
+    steps = warehouse.execute("select distinct run_id, step, source_file from training_metrics").fetchall()
+    return {"tables/training_metrics.csv": len(steps)}
 
 
 def _write_table(warehouse: duckdb.DuckDBPyConnection, path: Path, mart: str, keys: str) -> None:
@@ -161,18 +159,16 @@ def _schema(warehouse: duckdb.DuckDBPyConnection) -> dict:
     sql = "select family, field, json_type from observed_fields order by family, field, json_type"
     for family, field, kind in warehouse.execute(sql).fetchall():
         found.setdefault(family, {}).setdefault(field, []).append(kind)
-    sql = "select distinct metric from landing.history_system_values order by metric"
-    logged = [name for (name,) in warehouse.execute(sql).fetchall()]
+    logged = [name for (name,) in warehouse.execute("select metric from system_metrics order by metric").fetchall()]
     return found | {"wandb_system_logs": {name: ["number"] for name in logged}}
 
 
 def _section(warehouse: duckdb.DuckDBPyConnection, profile: str, absent: list[str]) -> str:
-    kept, labelled = warehouse.execute(
-        "select count(*) filter (drop_reason is null and not is_diagnostic), count(*) from candidates"
-    ).fetchone()
+    counts = dict(warehouse.execute("select thing, thing_count from campaign_counts").fetchall())
     lines = [
         "## Rounds\n",
-        f"{kept:,} of {labelled:,} landed candidates count; the others are labelled (drop_reason, is_diagnostic).\n",
+        f"{counts['kept_candidates']:,} of {counts['candidates']:,} landed candidates count; the others are labelled "
+        "(drop_reason, is_diagnostic).\n",
         "- `tables/decision.json`: the declared windows, their arithmetic, thresholds, differences and verdicts",
         "- `tables/task_validity.csv`, `tables/reward_branches.csv`: counts with their denominators",
         "- `tables/training_metrics.csv` and `.json`: every native metric, one row per completed step",

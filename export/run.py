@@ -28,16 +28,7 @@ DOMAINS = {
 and returns its README section, or an empty text where it has no data. Where its files can be large, its
 `sizes(warehouse, profile)` tells beforehand about how many bytes each part will have."""
 
-WITHOUT_HOST_INFO = r"""
-    create temp table config_deviations as
-    select * replace (
-        regexp_replace(
-            regexp_replace(value, '(/home|/Users|\\Users)[/\\][^/\\\s"'']+', '~', 'g'),
-            '[\w.+-]+@[\w-]+(\.[\w-]+)+', '(e-mail)', 'g'
-        ) as value
-    )
-    from main.config_deviations
-"""
+WITHOUT_HOST_INFO = "create temp view config_deviations as select * from main.shared_config_deviations"
 """Stands before the one mart that shows config values as they were logged. Nothing else that W&B tells of a machine or
 a person is landed at all: not its metadata file, not the run record's host."""
 
@@ -108,7 +99,7 @@ def export(
 
 def row_counts(warehouse: duckdb.DuckDBPyConnection, paths: Iterable[str]) -> dict[str, int]:
     """Rows that each CSV file must have: `tables/<mart>.csv` those of the mart, the others what their domain tells."""
-    marts = {name for (name,) in warehouse.execute("select table_name from information_schema.tables").fetchall()}
+    marts = {name for (name,) in warehouse.execute("show tables").fetchall()}
     named = {path: Path(path).stem for path in paths if Path(path).match("tables/*.csv") and Path(path).stem in marts}
     counts = {path: warehouse.execute(f'select count(*) from "{mart}"').fetchone()[0] for path, mart in named.items()}
     for name in DOMAINS.values():

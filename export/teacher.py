@@ -4,18 +4,17 @@ from pathlib import Path
 
 import duckdb
 
-from export.records import call_bytes, write_calls
+from export.records import record_bytes, write_calls
 from export.tables import write_csv
 from homes.names import file_stem
 
 
 def write(warehouse: duckdb.DuckDBPyConnection, folder: Path, profile: str) -> str:
     """Write `tables/teacher_*.csv` and `records/<run>/teacher_calls/`; returns the README's section."""
-    calls, unknown, cost = warehouse.execute("""
-        select count(*), count(*) filter (cost_source = 'unknown'), sum(cast(cost_usd as decimal(28, 12)))
-        from teacher_calls where not is_diagnostic
-    """).fetchone()
-    if not calls and not warehouse.execute("select count(*) from teacher_spend_reconciliation").fetchone()[0]:
+    calls, unknown, cost = warehouse.execute(
+        "select call_count, unknown_cost_call_count, known_cost_usd from teacher_totals"
+    ).fetchone()
+    if not calls and not warehouse.execute("select 1 from teacher_spend_reconciliation limit 1").fetchone():
         return ""
     for mart in ("teacher_costs", "teacher_spend_reconciliation"):
         done = warehouse.execute(f"select * from {mart} order by run_id, step nulls last, role")
@@ -35,4 +34,4 @@ def write(warehouse: duckdb.DuckDBPyConnection, folder: Path, profile: str) -> s
 
 def sizes(warehouse: duckdb.DuckDBPyConnection, profile: str) -> dict[str, int]:
     """About how many bytes the large parts of the export will have."""
-    return {f"records/{file_stem(run)}/teacher_calls": count for run, count in call_bytes(warehouse)}
+    return {f"records/{file_stem(run)}/teacher_calls": count for run, count in record_bytes(warehouse, "teacher_calls")}

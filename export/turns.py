@@ -7,22 +7,23 @@ import duckdb
 from export.tables import escape, markdown_table, shown, write_csv
 from homes.names import file_stems, short_digest
 
+KEYS = ("training_step", "step_idx")
 REASONS = ("rolled_back", "never_trained", "other_lineage", "excluded")
 
 
 def write(warehouse: duckdb.DuckDBPyConnection, folder: Path, profile: str) -> str:
     """Write `by-arm/<arm>_turns.csv` and add to INDEX.md; returns the README section, empty without rollouts."""
-    if not warehouse.execute("select count(*) from rollout_runs").fetchone()[0]:
+    if not warehouse.execute("select 1 from rollout_runs limit 1").fetchone():
         return ""
     arms = [arm for (arm,) in warehouse.execute("select distinct arm from arm_turns order by arm").fetchall()]
     files = _files(warehouse, arms)
+    columns = [name for name, *_ in warehouse.execute("describe arm_turns").fetchall() if name not in ("arm", *KEYS)]
+    columns = [*KEYS, *columns]
     for arm in arms:
-        table = warehouse.execute(
-            "select training_step, step_idx, * exclude (arm, training_step, step_idx) from arm_turns where arm = ? "
-            "order by training_step",
-            [arm],
+        turns = warehouse.execute(
+            f"select {', '.join(columns)} from arm_turns where arm = ? order by training_step", [arm]
         )
-        write_csv(folder / files[arm], [column[0] for column in table.description], table.fetchall())
+        write_csv(folder / files[arm], columns, turns.fetchall())
     with open(folder / "INDEX.md", "a", encoding="utf-8") as index:
         index.write(_index(warehouse, files))
     return _section(warehouse, files)
@@ -50,12 +51,10 @@ def row_counts(warehouse: duckdb.DuckDBPyConnection) -> dict[str, int]:
 
 
 def _index(warehouse: duckdb.DuckDBPyConnection, files: dict[str, str]) -> str:
-    counts = ", ".join(f"count(*) filter (where drop_reason = '{reason}')" for reason in REASONS)
+    counts = ", ".join(f"{reason}_rollout_count" for reason in REASONS)
     runs = warehouse.execute(
-        f"""select arm, run_name, min(started_at), min(rollout_runs.model_name), count(*),
-            count(*) filter (where drop_reason is null), {counts}
-        from rollouts inner join rollout_runs using (arm, run_name)
-        group by arm, run_name order by arm, min(started_at) nulls last, run_name"""
+        f"""select arm, run_name, started_at, model_name, rollout_count, kept_rollout_count, {counts}
+        from rollout_run_counts order by arm, started_at nulls last, run_name"""
     ).fetchall()
     rows = [
         [escape(arm), escape(run), escape(started), escape(model) or "–", *map(shown, numbers)]
@@ -77,10 +76,8 @@ def _index(warehouse: duckdb.DuckDBPyConnection, files: dict[str, str]) -> str:
 
 def _section(warehouse: duckdb.DuckDBPyConnection, files: dict[str, str]) -> str:
     rollouts, kept, split, first, last = warehouse.execute(
-        """select count(*), count(*) filter (where drop_reason is null),
-            count(assistant_tokens) filter (where drop_reason is null),
-            min(training_step) filter (where drop_reason is null), max(training_step) filter (where drop_reason is null)
-        from rollouts"""
+        """select rollout_count, kept_rollout_count, split_rollout_count, first_training_step, last_training_step
+        from rollout_totals"""
     ).fetchone()
     parts = [
         "## Assistant turns\n",
@@ -118,12 +115,12 @@ def _min_tokens(warehouse: duckdb.DuckDBPyConnection) -> str:
 
 def _traps(warehouse: duckdb.DuckDBPyConnection, unsplit: int) -> str:
     blocks, calls, worst = warehouse.execute(
-        "select sum(block_count), sum(call_count), max(block_call_difference_fraction) from rollout_batches"
+        "select block_count, call_count, worst_block_call_difference_fraction from rollout_totals"
     ).fetchone()
     traps = [
         "- `training_step` counts from 1 as the curves do, `step_idx` from 0 as the shards do. Join by the former.",
         "- `num_calls_total` counts dispatched calls and format-error feedback, so it is not the number of turns: "
-        f"{shown(calls and int(calls))} calls reported, {shown(blocks and int(blocks))} tool outputs found; the worst "
+        f"{shown(calls)} calls reported, {shown(blocks)} tool outputs found; the worst "
         f"step differs by a share of {shown(worst)}.",
         "- A call that is never closed is counted to the end of the response and inflates "
         "`mean_tool_call_length_tokens`; `mean_closed_tool_call_length_tokens` leaves it out.",

@@ -1,7 +1,7 @@
 """Wide CSV files out of long tables: one row per step, one column per metric.
 
-The pivot is done here because one pass over the long table serves thousands of files, where SQL's PIVOT reads it once
-for each file.
+The pivot can't be a model: a file's columns are the names in its data, and one pass over the long table serves
+thousands of files, where SQL's PIVOT reads it once for each file.
 """
 
 import re
@@ -38,8 +38,8 @@ def wide_files(warehouse: duckdb.DuckDBPyConnection, rows_sql: str, cells_sql: s
     """The files that two queries describe, in the order of their names, whole files at a time.
 
     rows_sql gives (file, row_idx from 0 without gaps, lead: the CSV of the leading cells, ...); cells_sql gives (file,
-    row_idx, name, value, value_text), at most one for each (file, row_idx, name), and may read the temporary table
-    `wide_rows`, which holds what rows_sql gives. A text stands before a number; without either the cell is empty.
+    row_idx, name, value, value_text), at most one for each (file, row_idx, name). A text stands before a number;
+    without either the cell is empty.
     """
     warehouse.execute(f"create or replace temp table wide_rows as {rows_sql}")
     cell_counts = dict(warehouse.execute(f"select file, count(*) from ({cells_sql}) group by file").fetchall())

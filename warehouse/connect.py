@@ -55,12 +55,9 @@ def open_warehouse(home: Home, target: str = "duckdb") -> Iterator["DuckDBPyConn
 
 
 def _spark_tables(home: Home) -> "DuckDBPyConnection":
-    """A database in memory: views of the marts that Spark made and of the landing tables, the declared facts."""
+    """A database in memory: views of the marts that Spark made."""
     import duckdb
-    import pyarrow as pa
 
-    from homes.declared import declared_rows
-    from homes.schema import declared_tables, landing_tables
     from warehouse.spark import warehouse_folder
 
     marts = sorted(folder for folder in warehouse_folder(home).glob("*") if any(folder.glob("*.parquet")))
@@ -68,13 +65,7 @@ def _spark_tables(home: Home) -> "DuckDBPyConnection":
         raise HomeError(f"{home.path}: nothing is built on Spark yet; run `seamline build --target spark`")
     warehouse = duckdb.connect(config={"memory_limit": os.environ.get("SEAMLINE_MEMORY", "4GB")})
     warehouse.execute("set enable_progress_bar = false")
-    warehouse.execute("create schema landing; create schema declared")
-    views = [(f'main."{folder.name}"', folder) for folder in marts]
-    views += [(f'landing."{name}"', home.table(name)) for name in landing_tables()]
-    for view, folder in views:
+    for folder in marts:
         files = f"{folder}/*.parquet".replace("'", "''")
-        warehouse.execute(f"create view {view} as from read_parquet('{files}')")
-    for name, table in declared_tables().items():
-        facts = warehouse.from_arrow(pa.Table.from_pylist(declared_rows(home, name), schema=table.schema))
-        facts.create(f'declared."{name}"')
+        warehouse.execute(f"""create view main."{folder.name}" as from read_parquet('{files}')""")
     return warehouse

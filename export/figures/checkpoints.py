@@ -7,29 +7,20 @@ from export.figures.style import BLUE, GREEN, GREY, PALETTE, SHAPES, VERMILLION,
 
 OK, BROKEN, UNKNOWN = "stops at the end of a turn", "a floor: does not stop there", "unknown whether it stops"
 
-SCORES = f"""
+SCORES = """
     select
-        scores.suite, scores.cell, scores.model_id, scores.score, scores.baseline_score, scores.harness,
-        checkpoints.hour, checkpoints.hour_source, checkpoints.driver_tokens_at_hour,
-        case checkpoints.eos_ok when true then '{OK}' when false then '{BROKEN}' else '{UNKNOWN}' end as packaging,
-        frontier.best_score_by_hour, frontier.best_score_by_tokens
-    from checkpoint_scores as scores
-    inner join checkpoints on scores.model_id = checkpoints.model_id
-    left join cells on scores.cell = cells.cell
-    left join frontier_scores as frontier
-        on scores.cell = frontier.cell and scores.suite = frontier.suite and scores.model_id = frontier.model_id
-    where
-        scores.cell is not null and scores.score is not null and not isnan(scores.score)
-        and coalesce(cells.is_plotted, true) and coalesce(cells.is_valid, true)
-    order by scores.suite, scores.cell, checkpoints.hour, scores.model_id
+        suite, cell, model_id, score, baseline_score, harness, hour, hour_source, driver_tokens_at_hour, eos_ok,
+        best_score_by_hour, best_score_by_tokens
+    from cell_scores
+    where score is not null and not isnan(score) and is_plotted and is_valid
+    order by suite, cell, hour, model_id
 """
-LEFT_OUT = "select count(*) from cells where not coalesce(is_plotted, true) or not coalesce(is_valid, true)"
+LEFT_OUT = "select cell from cells where not is_plotted or not is_valid"
 COSTS = """
-    select scores.suite, scores.cell, scores.model_id, scores.gain, scores.cost_per_point, scores.cost_status
-    from checkpoint_scores as scores
-    left join cells on scores.cell = cells.cell
-    where scores.cell is not null and scores.cost_status <> 'unscored' and coalesce(cells.is_plotted, true)
-    order by scores.suite, scores.cell, scores.model_id
+    select suite, cell, model_id, gain, cost_per_point, cost_status
+    from cell_scores
+    where cost_status <> 'unscored' and is_plotted
+    order by suite, cell, model_id
 """
 
 
@@ -53,13 +44,15 @@ def _scores(
     warehouse: duckdb.DuckDBPyConnection, x: str, best: str, x_title: str, title: str
 ) -> alt.TopLevelMixin | None:
     scored = rows(warehouse, SCORES)
+    for row in scored:
+        row["packaging"] = {True: OK, False: BROKEN, None: UNKNOWN}[row.pop("eos_ok")]
     found = [row for row in scored if row[x] is not None]
     if not found:
         return None
     suites = sorted({str(row["suite"]) for row in found})
     plots = [_suite([row for row in found if row["suite"] == suite], suite, x, best, x_title) for suite in suites]
     lost = len(scored) - len(found)
-    (cells,) = warehouse.execute(LEFT_OUT).fetchone()
+    cells = len(warehouse.execute(LEFT_OUT).fetchall())
     left_out = [
         f"{lost} scored checkpoints whose {'hour is' if x == 'hour' else 'driver tokens are'} unknown" if lost else "",
         f"{cells} cells declared invalid or not to be plotted" if cells else "",

@@ -31,58 +31,23 @@ LABELS = {
 """What became of a logged row, in the order of the legend."""
 
 CURVES = """
-    select
-        arm_steps.arm,
-        arms.headline_metric as metric,
-        arm_steps.training_step,
-        arm_steps.position,
-        arm_steps.logged_at,
-        arm_steps.run_id,
-        arm_metrics.value,
-        coalesce(arm_steps.segment_number <> lag(arm_steps.segment_number) over along_arm, false) as is_seam
-    from arm_steps
-    inner join arms on arm_steps.arm = arms.arm
-    inner join arm_metrics
-        on arm_steps.arm = arm_metrics.arm
-        and arm_steps.training_step = arm_metrics.training_step
-        and arms.headline_metric = arm_metrics.metric
-    window along_arm as (partition by arm_steps.arm order by arm_steps.training_step)
-    order by arm_steps.arm, arm_steps.training_step
+    select arm, metric, training_step, position, logged_at, run_id, value, is_seam
+    from headline_steps
+    order by arm, training_step
 """
 
-# A stretch of neighbouring logged steps with one label is one row: its ends are positions of the mart.
 STRETCHES = """
-    with labelled as (
-        select
-            steps.*,
-            arms.position_key,
-            coalesce(replace(steps.drop_reason, '_', ' '), 'kept') as label,
-            row_number() over (partition by steps.arm, steps.segment_number order by steps.position)
-            - row_number() over (
-                partition by steps.arm, steps.segment_number, steps.drop_reason order by steps.position
-            ) as stretch
-        from logged_steps as steps
-        inner join arms on steps.arm = arms.arm
-    )
     select
-        position_key, arm, segment_number, max(run_id) as run_id, label,
-        min(position) as first_position, max(position) as last_position,
-        count(*) as logged_step_count, cast(sum(row_count) as bigint) as row_count
-    from labelled
-    group by position_key, arm, segment_number, label, stretch
+        position_key, arm, segment_number, run_id, drop_reason, first_position, last_position, logged_step_count,
+        row_count
+    from step_stretches
     order by position_key, arm, segment_number, first_position
 """
 
-ROW_LABELS = """
-    unpivot (
-        select
-            arm, run_id, kept_row_count as kept, rolled_back_row_count as "rolled back",
-            seam_collapsed_row_count as "seam collapsed", other_lineage_row_count as "other lineage",
-            excluded_row_count as excluded, unpositioned_row_count as unpositioned,
-            duplicate_source_row_count as "duplicate source"
-        from runs
-    ) on * exclude (arm, run_id) into name label value row_count
-    order by arm, run_id, label
+ROW_COUNTS = f"""
+    select arm, run_id, {", ".join(f"{label.replace(' ', '_')}_row_count" for label in LABELS)}
+    from runs
+    order by arm, run_id
 """
 
 GPUS = """
@@ -131,6 +96,7 @@ def rollback_audit(warehouse: duckdb.DuckDBPyConnection) -> alt.TopLevelMixin | 
         return None
     found, cut = first_panels(found, "arm", "the mart `logged_steps`")
     for row in found:
+        row["label"] = _label(row.pop("drop_reason"))
         row["segment"] = f"{row['arm']} {row['segment_number']:05d}"
     keys = sorted(
         {str(row["position_key"]) for row in found}, key=lambda k: (-sum(r["position_key"] == k for r in found), k)
@@ -183,6 +149,10 @@ def _stretches(values: list[dict[str, object]], key: str, scale: alt.Scale) -> a
     return alt.layer(*layers).properties(width=700, height=alt.Step(10))
 
 
+def _label(drop_reason: object) -> str:
+    return str(drop_reason or "kept").replace("_", " ")
+
+
 def _seen(values: list[dict[str, object]]) -> dict[str, str]:
     seen = {row["label"] for row in values}
     return {label: color for label, color in LABELS.items() if label in seen}
@@ -190,7 +160,17 @@ def _seen(values: list[dict[str, object]]) -> dict[str, str]:
 
 def row_labels(warehouse: duckdb.DuckDBPyConnection) -> alt.TopLevelMixin | None:
     """How many logged rows of each arm were kept, and why the others were not; runs of an arm are stacked."""
-    found = [row for row in rows(warehouse, ROW_LABELS) if row["row_count"]]
+    found = [
+        {
+            "arm": row["arm"],
+            "run_id": row["run_id"],
+            "label": label,
+            "row_count": row[f"{label.replace(' ', '_')}_row_count"],
+        }
+        for row in rows(warehouse, ROW_COUNTS)
+        for label in sorted(LABELS)
+    ]
+    found = [row for row in found if row["row_count"]]
     if not found:
         return None
     found, cut = first_panels(found, "arm", "the mart `runs`")

@@ -27,7 +27,7 @@ COSTS = """
     where step is not null
     order by run_id, step, role
 """
-WITHOUT_STEP = "select coalesce(sum(call_count), 0) from teacher_costs where step is null"
+WITHOUT_STEP = "select call_without_step_count from teacher_totals"
 
 
 def validity(warehouse: duckdb.DuckDBPyConnection) -> alt.TopLevelMixin | None:

@@ -55,6 +55,21 @@ READ = {
 """Marts that a person reads, and the files of an export that hold all their rows."""
 
 
+TILES = {
+    "arms": "arms",
+    "runs": "runs",
+    "logged_rows": "logged rows",
+    "kept_rows": "of them kept",
+    "rollouts": "rollouts",
+    "candidates": "candidates",
+    "teacher_calls": "teacher calls",
+    "checkpoints": "checkpoints",
+    "warnings": "warnings and errors",
+    "unreadable_records": "unreadable records",
+}
+"""What `campaign_counts` counts, in the page's words and order."""
+
+
 def value_text(value: object) -> str:
     """A mart's value as text for reading: null is empty, lists are JSON."""
     return json.dumps(value) if isinstance(value, list) else cell(value)
@@ -131,36 +146,17 @@ def _descriptions(home: Home) -> dict[str, tuple[list[str], str, dict[str, str]]
 
 def tiles(warehouse: duckdb.DuckDBPyConnection) -> list[tuple[str, str]]:
     """The campaign in a few numbers, each with its label; what did not land is left out."""
-    counts = _rows(
-        warehouse,
-        """select
-            (select count(*) from arms) as arms,
-            (select count(*) from runs) as runs,
-            (select count(*) from run_rows) as "logged rows",
-            (select count(*) from run_rows where drop_reason is null) as "of them kept",
-            (select count(*) from rollouts) as rollouts,
-            (select count(*) from candidates) as candidates,
-            (select count(*) from teacher_calls) as "teacher calls",
-            (select count(*) from checkpoints) as checkpoints,
-            (select count(*) from findings where severity <> 'info') as "warnings and errors",
-            (select count(*) from quarantined_records) as "unreadable records"
-        """,
-    )[0]
-    always = ("warnings and errors", "unreadable records")
-    return [(label, f"{count:,}") for label, count in counts.items() if count or label in always]
+    counts = dict(warehouse.execute("select thing, thing_count from campaign_counts").fetchall())
+    return [
+        (label, f"{counts[thing]:,}")
+        for thing, label in TILES.items()
+        if counts[thing] or thing in ("warnings", "unreadable_records")
+    ]
 
 
 def arms(warehouse: duckdb.DuckDBPyConnection) -> list[dict[str, str]]:
     """The headline table."""
-    found = _rows(
-        warehouse,
-        """select arms.*, last_values.value as last_value
-        from arms
-        left join arm_metrics as last_values
-            on arms.arm = last_values.arm and arms.headline_metric = last_values.metric
-            and arms.step_count = last_values.training_step
-        order by arms.arm""",
-    )
+    last_values = dict(warehouse.execute("select arm, value from headline_steps where is_last").fetchall())
     return [
         {
             "arm": str(arm["arm"]),
@@ -170,12 +166,12 @@ def arms(warehouse: duckdb.DuckDBPyConnection) -> list[dict[str, str]]:
             "runs": shown(arm["run_count"]),
             "logs": shown(arm["log_count"]),
             "metric": str(arm["headline_metric"]),
-            "last_value": shown(arm["last_value"]),
+            "last_value": shown(last_values.get(arm["arm"])),
             "collapsed": shown(arm["widest_collapsed_gap_ratio"]),
             "kept": shown(arm["tightest_kept_gap_ratio"]),
             "note": " ".join(filter(None, [arm["note"], "Has a step hole." if arm["has_step_hole"] else ""])),
         }
-        for arm in found
+        for arm in _rows(warehouse, "select * from arms order by arm")
     ]
 
 
@@ -193,10 +189,7 @@ def dropped(warehouse: duckdb.DuckDBPyConnection) -> dict[str, object]:
     """Why rows were dropped, by run and reason."""
     found = _rows(
         warehouse,
-        """select arm, run_id, drop_reason, superseded_by_run_id, count(*) as row_count,
-            min(position) as first_position, max(position) as last_position
-        from run_rows where drop_reason is not null
-        group by all order by all""",
+        "select * from run_drop_reasons order by arm, run_id, drop_reason, superseded_by_run_id",
     )
     rows = [
         {
@@ -225,12 +218,9 @@ def findings(warehouse: duckdb.DuckDBPyConnection) -> dict[str, object]:
 
 def notes(warehouse: duckdb.DuckDBPyConnection) -> list[tuple[str, str]]:
     """Caveats that a person declared: about metrics and about arms."""
-    found = warehouse.execute(
-        """select metric_pattern, note from declared.metric_notes where note is not null
-        union all by name select arm as metric_pattern, note from arms where note is not null
-        order by 1, 2"""
-    )
-    return [(str(subject), str(note)) for subject, note in found.fetchall()]
+    found = warehouse.execute("select metric_pattern, note from metric_notes where note is not null").fetchall()
+    found += warehouse.execute("select arm, note from arms where note is not null").fetchall()
+    return sorted((str(subject), str(note)) for subject, note in found)
 
 
 def quarantined(warehouse: duckdb.DuckDBPyConnection) -> dict[str, object]:

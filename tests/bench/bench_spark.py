@@ -24,7 +24,9 @@ ARMS = int(os.environ.get("BENCH_SPARK_ARMS", 50))
 ROLLOUTS = int(os.environ.get("BENCH_SPARK_ROLLOUTS", 16_000))
 """In the campaign of 1x."""
 FACTORS = (1, 2, 4)
-MARTS = {path.stem: path.parent.name for path in (ROOT / "models" / "marts").glob("*/*.sql")}
+FOLDER = ROOT / "models" / "marts"
+MARTS = {path.stem: path.relative_to(FOLDER).parts[0] for path in FOLDER.rglob("*.sql")}
+"""The domain of each mart."""
 WRITTEN = re.compile(r"InsertIntoHadoopFsRelationCommand.*?/main\.db/(\w+)", re.DOTALL)
 """In a plan: the table it writes."""
 

@@ -69,7 +69,11 @@ cases as (
         ("matches_glob", matches_glob("'a!'", "'a!*'"), "'true'"),
         ("matches_glob", matches_glob("concat('a', " ~ escape ~ ", 'c')", "concat('a', " ~ escape ~ ", '?')"), "'true'"),
         ("matches_glob", matches_glob("cast(null as string)", "'*'"), "null"),
-        ("matches_glob", matches_glob("'a'", "cast(null as string)"), "null")
+        ("matches_glob", matches_glob("'a'", "cast(null as string)"), "null"),
+        ("replace_all", replace_all("'/home/a/x /home/b'", '/home/[^/\\s]+', '~'), "'~/x ~'"),
+        ("replace_all", replace_all("concat('a', " ~ escape ~ ", 'b', " ~ escape ~ ", 'c')", '\\\\', '/'), "'a/b/c'"),
+        ("replace_all", replace_all("concat('a', chr(39), 'b', chr(34))", '[\\x22\\x27]', '_'), "'a_b_'"),
+        ("replace_all", replace_all("cast(null as string)", 'a', 'b'), "null")
     ] %}
     {%- for name, said, expected in cases %}
     select

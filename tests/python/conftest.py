@@ -38,5 +38,5 @@ def turn_models(tmp_path_factory: pytest.TempPathFactory):
     """The models from landed rollouts to turns, compiled once for every test of them."""
     from tests.python.support.models import Models
 
-    marts = ["arm_turns", "turn_findings", "malformed_tool_calls", "turn_reconciliation", "runs"]
+    marts = ["arm_turns", "rollout_findings", "turn_findings", "malformed_tool_calls", "turn_reconciliation", "runs"]
     return Models(tmp_path_factory.mktemp("turns"), marts)

@@ -17,7 +17,7 @@ import duckdb
 from homes.errors import SeamlineError
 from homes.paths import PROJECT, Home
 from homes.spark import check_engine
-from tests.python.support.parity import differences, landed_files
+from tests.python.support.parity import differences, landed_files, mart_names
 from tests.spark.cluster import kill_session, standalone_cluster
 from warehouse.spark import warehouse_folder
 
@@ -74,8 +74,7 @@ def take_times(on_cluster: Home, here: Home) -> None:
 def mart_differences(on_cluster: Home, here: Home) -> tuple[list[str], list[str]]:
     """The names of the marts, and what differs in those that do."""
     with duckdb.connect(str(here.warehouse), read_only=True) as warehouse:
-        tables = "from information_schema.tables where table_schema = 'main' and table_type = 'BASE TABLE'"
-        names = {name for (name,) in warehouse.execute(f"select table_name {tables}").fetchall()}
+        names = set(mart_names(warehouse))
         built = {folder.name for folder in warehouse_folder(on_cluster).iterdir()}
         found = {
             name: differences(warehouse, name, warehouse_folder(on_cluster) / name) for name in sorted(names & built)

@@ -1,6 +1,6 @@
 {%- set domains = [
-    'curve_findings', 'history_findings', 'turn_findings', 'candidate_findings', 'run_findings', 'decision_findings',
-    'teacher_findings', 'price_findings', 'checkpoint_findings'
+    'curve_findings', 'history_findings', 'summary_findings', 'rollout_findings', 'turn_findings',
+    'candidate_findings', 'run_findings', 'decision_findings', 'teacher_findings', 'price_findings', 'checkpoint_findings'
 ] %}
 -- Grain: one row per (kind, subject).
 -- What a person should look at, from every domain, in one place.

@@ -13,7 +13,8 @@ from simulate.rollouts import write as rollouts
 from tests.python.support.models import Models
 from tests.python.support.turns_truth import differences
 
-MARTS = ["rollouts", "arm_turns", "malformed_tool_calls", "turn_findings", "quarantined_records", "turn_reconciliation"]
+MARTS = ["rollouts", "arm_turns", "malformed_tool_calls", "rollout_findings", "turn_findings", "quarantined_records"]
+MARTS += ["turn_reconciliation"]
 
 
 @pytest.fixture(scope="module")

@@ -114,7 +114,7 @@ def test_of_records_with_one_key_the_first_file_and_line_stands(turn_models: Mod
     assert told["repeated_rollouts", "/b/r_rollouts_000000.jsonl"].startswith("1 records (first: line 2) ")
     assert ("repeated_rollouts", "/rollouts/r_rollouts_000001.jsonl") not in told
     severities = turn_models.rows(
-        "select kind, severity from turn_findings where kind like '%ed_rollouts' or kind like 'con%'"
+        "select kind, severity from rollout_findings where kind like '%ed_rollouts' or kind like 'con%'"
     )
     assert set(severities) == {("conflicting_rollouts", "warn"), ("repeated_rollouts", "info")}
 

@@ -56,7 +56,7 @@ def test_every_published_file_belongs_to_an_exposure(demo):
 
 def test_exposures_name_every_mart_that_exports_read():
     named = {ref for e in EXPOSURES for ref in re.findall(r"ref\('(\w+)'\)", " ".join(e["depends_on"]))}
-    code = "\n".join(p.read_text() for p in (ROOT / "export").glob("*.py") if not p.stem.startswith("report"))
+    code = "\n".join(p.read_text() for p in (ROOT / "export").rglob("*.py") if "report" not in p.parts)
     read = {name for name in re.findall(r"\b(?:from|join) (\w+)", code) if name in MARTS}
     assert read - named == set()
     assert named - set(MODELS) - {p.stem for p in (ROOT / "models").rglob("*.sql")} == set()

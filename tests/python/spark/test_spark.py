@@ -13,7 +13,7 @@ import pytest
 
 from homes.schema import tables
 from tests.python.support.command import ROOT, seamline
-from tests.python.support.parity import differences
+from tests.python.support.parity import differences, mart_names
 
 pytestmark = pytest.mark.skipif(
     find_spec("pyspark") is None or shutil.which("java") is None, reason="NO SPARK: needs seamline[spark] and Java"
@@ -34,10 +34,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _marts(home: Path) -> list[str]:
     with duckdb.connect(str(home / "warehouse.duckdb"), read_only=True) as warehouse:
-        found = (
-            "select table_name from information_schema.tables where table_schema = 'main' and table_type = 'BASE TABLE'"
-        )
-        return [name for (name,) in warehouse.execute(found).fetchall()]
+        return mart_names(warehouse)
 
 
 def test_every_mart_is_the_same_on_both_engines(both: Path) -> None:

@@ -27,6 +27,12 @@ def landed_files(home: Path) -> dict[str, object]:
     }
 
 
+def mart_names(warehouse: duckdb.DuckDBPyConnection) -> list[str]:
+    """The marts that a DuckDB warehouse holds, those among them that are views only there."""
+    found = warehouse.execute("select table_name from information_schema.tables where table_schema = 'main'").fetchall()
+    return [name for (name,) in found if not name.startswith("stg_")]
+
+
 def differences(warehouse: duckdb.DuckDBPyConnection, table: str, folder: Path) -> list[str]:
     """What differs between a table of the DuckDB warehouse and a Spark table's Parquet folder; empty where equal.
 

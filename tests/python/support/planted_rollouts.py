@@ -149,5 +149,6 @@ def merged(*parts: dict[str, list[dict]]) -> dict[str, list[dict]]:
 
 def findings(turn_models: Models) -> dict[tuple[str, str], str]:
     """Details by (kind, subject)."""
-    rows = turn_models.rows("select kind, subject, detail from turn_findings")
+    marts = ("rollout_findings", "turn_findings")
+    rows = [row for mart in marts for row in turn_models.rows(f"select kind, subject, detail from {mart}")]
     return {(kind, subject): detail for kind, subject, detail in rows}

@@ -67,7 +67,10 @@ UNREADABLE = """
 FINDINGS = """
     select 'findings', t, f
     from truth_findings as t
-    full join (select kind, regexp_extract(subject, '[^/]+$') as subject from turn_findings) as f
+    full join (
+        select kind, regexp_extract(subject, '[^/]+$') as subject from turn_findings
+        union all select kind, regexp_extract(subject, '[^/]+$') from rollout_findings
+    ) as f
         on t.kind = f.kind and regexp_extract(t.subject, '[^/]+$') = f.subject
     where t.kind is null or f.kind is null
 """

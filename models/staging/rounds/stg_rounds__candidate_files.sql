@@ -1,0 +1,7 @@
+-- Grain: one row per file of candidates.
+select
+    source_name,
+    run_in_path,
+    round_in_path,
+    attempt_in_path
+from {{ source('rounds', 'rounds_files') }}
