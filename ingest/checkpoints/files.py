@@ -38,5 +38,5 @@ def read_config(
             row["text_eos_token_ids"] = checked_token_ids(inner.get("eos_token_id"), "text_config.eos_token_id")
     except Unreadable as problem:
         unknown = {"eos_token_ids": None, "text_eos_token_ids": None}
-        return row | unknown, (f"line {problem.line} of {where}", str(problem))
+        return row | unknown, (f"line {problem.line} of {where}", problem.cause)
     return row | {"is_readable": True}, None

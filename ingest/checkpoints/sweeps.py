@@ -100,7 +100,7 @@ def _read_cell(folder: Path, org: str) -> Batches:
             try:
                 into |= json_object((folder / name).read_bytes()) | {"": True}
             except Unreadable as problem:
-                problems.append((f"line {problem.line} of {name}", str(problem)))
+                problems.append((f"line {problem.line} of {name}", problem.cause))
     row = {"cell": cell, "org": org, "has_run_json": bool(run), "has_submission": bool(submission)}
     row |= {name: as_name(run.get(name)) for name in ("driver", "effort")}
     row |= {name: _named_step(submission, name, problems) for name in ("submitted", "fallback")}

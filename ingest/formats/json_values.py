@@ -67,14 +67,14 @@ def _read_slowly(raw: bytes) -> Any:
 
 def _unreadable(raw: bytes, error: Exception) -> Unreadable:
     if not raw.strip(b"\0 \t\r\n"):
-        return Unreadable("filled with NUL bytes" if raw.strip() else "empty, not JSON")
+        return Unreadable("filled with NUL bytes") if raw.strip() else Unreadable("empty, not JSON", cause="empty file")
     if isinstance(error, UnicodeDecodeError):
         return Unreadable("not UTF-8 text", raw[: error.start].count(b"\n") + 1)
     if isinstance(error, json.JSONDecodeError):
-        return Unreadable(f"not JSON ({error})", error.lineno)
+        return Unreadable(f"not JSON ({error})", error.lineno, error.msg)
     # an integer of more digits than Python converts
     reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
-    return Unreadable(f"not JSON that can be read ({reason})")
+    return Unreadable(f"not JSON that can be read ({reason})", cause=reason)
 
 
 def refuse_too_deep(value: object, bracket_count: int) -> None:
@@ -85,7 +85,7 @@ def refuse_too_deep(value: object, bracket_count: int) -> None:
         nested = [v.values() if isinstance(v, dict) else v for v in level if isinstance(v, (dict, list))]
         level = [child for children in nested for child in children]
     if any(isinstance(v, (dict, list)) for v in level):
-        raise Unreadable("not JSON that can be read (nested too deeply)")
+        raise Unreadable("not JSON that can be read (nested too deeply)", cause="nested too deeply")
 
 
 def kind_of(value: object) -> str:

@@ -12,11 +12,15 @@ _INT64 = 2**63
 
 
 class Unreadable(ValueError):
-    """What can't be read: a value, a line or a file. The message says why, `line` (from 1) where in its file."""
+    """What can't be read: a value, a line or a file. The message says why.
 
-    def __init__(self, reason: str, line: int = 1) -> None:
+    `line` (from 1) is where in its file, and `cause` the message for who names that line already.
+    """
+
+    def __init__(self, reason: str, line: int = 1, cause: str | None = None) -> None:
         super().__init__(reason)
         self.line = line
+        self.cause = cause or reason
 
 
 def storable(text: str) -> str:
