@@ -29,7 +29,7 @@ def demo(home: Home) -> Iterator[str]:
     for source in landed(home).values():
         if not Path(source.path).exists():
             forget(home, source.name)
-    yield from ingest_auto(home, campaign)
+    yield from ingest_auto(home, [str(campaign)])
     yield build(home)
     yield from export(home, home.exports)
     yield f"look at {home.exports / 'INDEX.md'} and the CSV files beside it; `seamline status` shows the home"
