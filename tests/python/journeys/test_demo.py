@@ -4,7 +4,7 @@ import csv
 import json
 import subprocess
 
-from tests.python.support import checkpoints_truth
+from tests.python.support.checkpoints import truth as checkpoints_truth
 from tests.python.support.command import seamline
 from tests.python.support.planted import declare, land_run
 

@@ -17,7 +17,7 @@ from simulate.curves.arms import arms
 from simulate.curves.logs import log_parts, logged_rows
 from tests.python.support import stitch_oracle
 from tests.python.support.command import seamline
-from tests.python.support.wandb_records import items, kind_of, payloads, records
+from tests.python.support.wandb.records import items, kind_of, payloads, records
 
 
 class Log(NamedTuple):

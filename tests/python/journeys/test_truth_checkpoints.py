@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from simulate.checkpoints.write import write
-from tests.python.support.checkpoints_truth import differences
+from tests.python.support.checkpoints.truth import differences
 from tests.python.support.command import query, seamline
 
 

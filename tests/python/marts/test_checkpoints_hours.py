@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.python.support.checkpoint_rows import BAD, Rows, checkpoint_models
+from tests.python.support.checkpoints.rows import BAD, Rows, checkpoint_models
 
 HOURS = "select model_id, round(hour, 9), hour_source, hour_upper_bound from checkpoints order by checkpoint_key"
 FINDINGS = "select kind, subject from checkpoint_findings order by all"

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from tests.python.support.checkpoint_rows import BAD, OK, Rows, at, checkpoint_models
+from tests.python.support.checkpoints.rows import BAD, OK, Rows, at, checkpoint_models
 
 SCORES = "select model_id, gain, cost_per_point, cost_status from checkpoint_scores order by model_id, suite"
 KINDS = "select kind, subject from checkpoint_findings order by all"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.python.support.checkpoint_rows import Rows, checkpoint_models
+from tests.python.support.checkpoints.rows import Rows, checkpoint_models
 
 SPENT = "select source_name, line_number, spent_tokens, drop_reason from driver_spending order by 1, 2"
 

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.python.support.command import query, seamline
-from tests.python.support.wandb_server import API_KEY, ServedRun, WandbServer
+from tests.python.support.wandb.server import API_KEY, ServedRun, WandbServer
 
 
 def run(run_id: str, count: int, first: int = 0, parquet_rows: int = 0, **more: object) -> ServedRun:

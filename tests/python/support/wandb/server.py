@@ -21,7 +21,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tests.python.support.wandb_records import items, kind_of, records
+from tests.python.support.wandb.records import items, kind_of, records
 
 ENTITY, PROJECT, API_KEY = "sim-lab", "sc3", "0123456789abcdef0123456789abcdef01234567"
 

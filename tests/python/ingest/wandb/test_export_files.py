@@ -1,9 +1,7 @@
-"""Exported W&B histories, and which of the files in a folder are W&B's."""
+"""What lands of an exported W&B history: CSV, JSON, charts, and broken ones."""
 
 import json
 import math
-import os
-import shutil
 from pathlib import Path
 
 import pytest
@@ -14,9 +12,8 @@ from homes.errors import SourceError
 from homes.paths import Home
 from ingest.wandb.csv_items import cell_json
 from ingest.wandb.files import ingest_wandb
-from simulate.curves.wandb_writer import LogWriter
-from tests.python.support.command import seamline
-from tests.python.support.landed import everything, fresh, rows
+from tests.python.support.landed import everything, rows
+from tests.python.support.wandb.exports import CHART_LOSS, CHART_SCORES, RUN, VALUES, chart, ingested, write
 
 HISTORY = '''_step,_timestamp,_runtime,scores,note,h,nest,big,flag
 0,1795995180.5,0.5,0.25,hello,"{""_type"": ""histogram""}","{""a"": 1, ""b"": {""c"": NaN}}",9007199254740993,True
@@ -25,33 +22,6 @@ HISTORY = '''_step,_timestamp,_runtime,scores,note,h,nest,big,flag
 3,1795995183.5,3.5,oops,,,,,
 4,1795995184.5,4.5,1e-300,"",,,,
 '''
-RUN = {
-    "id": "abc123",
-    "name": "my run__1__1795995180",
-    "state": "finished",
-    "config": {"lr": {"value": 1e-5}, "a": {"value": {"b": 2}}},
-    "group": "g",
-    "project": "proj",
-    "created_at": "2026-11-29T23:33:00Z",
-}
-
-
-def write(path: Path, text: object) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text if isinstance(text, str) else json.dumps(text), encoding="utf-8")
-    return path
-
-
-def ingested(folder: Path, *sources: Path, run_id: str | None = None) -> Home:
-    home = fresh(folder / "home")
-    ingest_wandb(home, [str(source) for source in sources], run_id, workers=1)
-    return home
-
-
-VALUES = """
-    select row_idx, metric, key_path, value, value_text
-    from history_values where not starts_with(metric, '_') order by all
-"""
 
 
 def test_a_history_csv_lands_with_the_run_json_beside_it(tmp_path: Path):
@@ -240,21 +210,6 @@ def test_a_header_wider_and_rows_longer_than_a_read_block(tmp_path: Path):
     ]
 
 
-def chart(axis: str, series: list[str], *lines: list[str]) -> str:
-    """A chart export as W&B writes it, every cell quoted; three cells a series, its value, MIN and MAX."""
-    header = [axis, *(f"{name}{bound}" for name in series for bound in ("", "__MIN", "__MAX"))]
-    return "".join(",".join(f'"{cell}"' for cell in line) + "\n" for line in [header, *lines])
-
-
-CHART_LOSS = chart(
-    "Step",
-    ["grpo - a - train/loss", "sft - train/loss"],
-    ["0", "0.5", "0.5", "0.5", "", "", ""],
-    ["2", "0.4", "0.3", "0.5", "0.9", "0.9", "0.9"],
-)
-CHART_SCORES = chart("Step", ["grpo - a - scores"], ["1", "0.1", "0.1", "0.1"], ["2", "NaN", "NaN", "NaN"])
-
-
 def test_chart_exports_of_a_folder_are_one_log_a_label(tmp_path: Path):
     write(tmp_path / "c" / "wandb_export_1.csv", CHART_LOSS)
     one = write(tmp_path / "c" / "wandb_export_2.csv", CHART_SCORES)
@@ -285,173 +240,3 @@ def test_a_chart_over_another_axis_keeps_the_axis_as_a_metric(tmp_path: Path):
     home = ingested(tmp_path, write(tmp_path / "c" / "chart.csv", text))
     assert rows(home, VALUES) == [(0, "global_step", None, 16.0, None), (0, "scores", None, 1.0, None)]
     assert rows(home, "select step from history_rows") == [(3,)]
-
-
-@pytest.mark.parametrize(
-    ("place", "with_note", "run_id", "expected"),
-    [
-        ("by-run/arm-x/r9.csv", False, None, ("r9", "arm-x")),
-        ("r9.csv", False, None, ("r9", None)),
-        ("history.csv", False, "given", ("given", None)),
-        ("history.csv", True, None, ("abc123", None)),
-        ("anything.csv", True, None, ("abc123", None)),
-        ("by-run/arm-x/history.csv", True, None, ("abc123", None)),
-        ("history.csv", True, "given", ("given", None)),
-    ],
-)
-def test_which_run_an_export_is(place, with_note, run_id, expected, tmp_path: Path):
-    file = write(tmp_path / "in" / place, "_step,scores\n0,1\n")
-    if with_note:
-        write(file.parent / "run.json", RUN)
-    home = ingested(tmp_path, file, run_id=run_id)
-    assert rows(home, "select run_id, arm_in_path from history_logs") == [expected]
-
-
-def test_a_run_json_beside_several_named_histories_is_of_its_own_only(tmp_path: Path):
-    for name in ("abc123.csv", "other.csv"):
-        write(tmp_path / "in" / name, "_step,_timestamp,scores\n0,1,1\n")
-    write(tmp_path / "in" / "run.json", RUN)
-    home = ingested(tmp_path, tmp_path / "in")
-    assert rows(home, "select run_id, state from history_logs order by 1") == [("abc123", "finished"), ("other", None)]
-    assert rows(home, "select distinct source_name from history_config") == [("abc123-export",)]
-
-
-@pytest.mark.parametrize("stem", ["history", "history_scan_raw", "wandb_export_2026-01-02T10_00_00", "export", "data"])
-def test_an_export_that_tells_no_run_asks_for_it(stem: str, tmp_path: Path):
-    file = write(tmp_path / "in" / f"{stem}.csv", "_step,_timestamp,scores\n0,1,1\n")
-    with pytest.raises(SourceError, match="--run-id"):
-        ingested(tmp_path, file)
-    home = ingested(tmp_path, file.parent)  # in a tree it must not stop the others
-    ((reason,),) = rows(home, "select reason from quarantine")
-    assert "--run-id" in reason
-    ingest_wandb(home, [str(file)], "r5", workers=1)
-    assert rows(home, "select run_id from history_logs") == [("r5",)]
-    assert rows(home, "from quarantine") == []
-
-
-def test_run_id_for_several_exports_is_refused(tmp_path: Path):
-    files = [write(tmp_path / name, "_step,scores\n0,1\n") for name in ("a.csv", "b.csv")]
-    with pytest.raises(SourceError, match="2 exported histories"):
-        ingested(tmp_path, *files, run_id="x")
-
-
-def test_run_json_of_the_api_and_a_broken_one(tmp_path: Path):
-    api = {"id": "UnVuOnYx", "name": "r77", "displayName": "nice", "config": '{"k": {"value": 3, "desc": null}}'}
-    write(tmp_path / "a" / "history.csv", "_step,scores\n0,1\n")
-    write(tmp_path / "a" / "run.json", api)
-    write(tmp_path / "b" / "r5.csv", "_step,_timestamp,scores\n0,1,1\n")
-    write(tmp_path / "b" / "run.json", '{"id": ')
-    home = ingested(tmp_path, tmp_path)
-    assert rows(home, "select run_id, run_name from history_logs order by 1") == [("r5", None), ("r77", "nice")]
-    assert rows(home, "select config_key, value_json from history_config") == [("k", "3")]
-    ((reason,),) = rows(home, "select reason from quarantine")
-    assert reason.startswith("run.json is not JSON")
-
-
-def test_a_tree_gives_its_logs_and_exports_and_nothing_else(tmp_path: Path):
-    tree = tmp_path / "tree"
-    log = tree / "wandb" / "run-1" / "run-r1.wandb"
-    log.parent.mkdir(parents=True)
-    with LogWriter(log) as writer:
-        writer.run("r1", 1.5e9, {})
-        writer.history({"_step": 0, "scores": 1})
-    (tree / "wandb" / "latest-run").symlink_to("run-1")
-    (tree / "loop").symlink_to(tree)
-    shutil.copytree(log.parent, tree / "backup")
-    write(tree / "e" / "r2.csv", "_step,_timestamp,scores\n0,1,1\n")
-    write(tree / "e2" / "r3.jsonl", '{"_step": 0, "_timestamp": 1, "scores": 1}\n')
-    write(tree / "by-run" / "armA" / "r4.csv", "_step,scores\n0,1\n")
-    write(tree / "charts" / "c.csv", CHART_SCORES)
-    write(tree / "other.csv", "a,b\n1,2\n")
-    write(tree / "tokenizer.json", {"a": 1})
-    write(tree / "list.json", [1, 2])
-    write(tree / "wandb" / "run-1" / "files" / "wandb-summary.json", {"_step": 1, "_timestamp": 1})
-    write(tree / "e" / "config.json", {"x": 1})
-    home = fresh(tmp_path / "home")
-    outcome = ingest_wandb(home, [str(tree)], workers=1)
-    assert (outcome.landed, outcome.copies) == (5, 1)
-    assert rows(home, "select run_id from history_logs order by 1") == [
-        ("grpo - a",),
-        ("r1",),
-        ("r2",),
-        ("r3",),
-        ("r4",),
-    ]
-
-
-def test_a_log_keeps_its_name_when_it_grows_and_moves(tmp_path: Path):
-    path = tmp_path / "logs" / "run-r1.wandb"
-    path.parent.mkdir()
-    with LogWriter(path) as writer:
-        writer.run("r/1 é", 1.5e9, {"lr": 1})
-        writer.history({"_step": 0, "scores": 1})
-    home = ingested(tmp_path, path.parent)
-    (before,) = rows(home, "select source_name, history_row_count from history_logs")
-    short = tmp_path / "short.wandb"
-    shutil.copy(path, short)
-    with LogWriter(path) as writer:
-        writer.run("r/1 é", 1.5e9, {"lr": 1})
-        for step in range(5):
-            writer.history({"_step": step, "scores": 1})
-    ingest_wandb(home, [str(path.parent)], workers=1)
-    (after,) = rows(home, "select source_name, history_row_count from history_logs")
-    assert after == (before[0], 5) and "/" not in before[0] and before[1] == 1
-    moved = tmp_path / "elsewhere.wandb"
-    path.rename(moved)
-    outcome = ingest_wandb(home, [str(moved), str(short)], workers=1)
-    assert (outcome.landed, outcome.unchanged, outcome.copies) == (0, 1, 1)
-    assert rows(home, "select source_name, history_row_count from history_logs") == [after]
-
-
-def test_a_log_that_later_tells_its_run_replaces_what_it_was(tmp_path: Path):
-    path = tmp_path / "logs" / "run-r1.wandb"
-    path.parent.mkdir()
-    LogWriter(path).close()
-    home = ingested(tmp_path, path.parent)
-    assert rows(home, "select run_id, source_name like 'norun-%' from history_logs") == [(None, True)]
-    with LogWriter(path) as writer:
-        writer.run("r1", 1.5e9, {})
-    ingest_wandb(home, [str(path.parent)], workers=1)
-    assert rows(home, "select run_id from history_logs") == [("r1",)]
-
-
-def test_read_only_files_and_folders_are_read(tmp_path: Path):
-    folder = tmp_path / "ro"
-    folder.mkdir()
-    with LogWriter(folder / "run-r1.wandb") as writer:
-        writer.run("r1", 1.5e9, {})
-    write(folder / "r2.csv", "_step,_timestamp,scores\n0,1,1\n")
-    before = {file: file.stat().st_mtime_ns for file in folder.iterdir()}
-    for file in folder.iterdir():
-        file.chmod(0o444)
-    folder.chmod(0o555)
-    try:
-        home = ingested(tmp_path, folder)
-    finally:
-        folder.chmod(0o755)
-    assert rows(home, "select run_id from history_logs order by 1") == [("r1",), ("r2",)]
-    assert {file: file.stat().st_mtime_ns for file in folder.iterdir()} == before
-
-
-@pytest.mark.parametrize(
-    ("source", "says"),
-    [
-        ("./missing", "no such file or folder"),
-        ("empty", "looked for .*wandb logs"),
-    ],
-)
-def test_a_wrong_source_is_refused_with_exit_1(source: str, says: str, tmp_path: Path, monkeypatch):
-    (tmp_path / "empty").mkdir()
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(SourceError, match=says):
-        ingest_wandb(fresh(tmp_path / "home"), [source])
-    if source == "empty":
-        done = seamline("ingest", "wandb", tmp_path / "empty", home=tmp_path / "home", check=False)
-        assert done.returncode == 1 and "looked for" in done.stderr and "Traceback" not in done.stderr
-
-
-def test_an_existing_path_wins_over_entity_and_project(tmp_path: Path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    write(tmp_path / "entity" / "project" / "r2.csv", "_step,_timestamp,scores\n0,1,1\n")
-    home = fresh(tmp_path / "home")
-    assert ingest_wandb(home, [os.path.join("entity", "project")], workers=1).landed == 1

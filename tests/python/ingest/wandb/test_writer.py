@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from simulate.curves.wandb_writer import LogWriter, frame
 from tests.python.support.command import DATA
-from tests.python.support.wandb_records import items, kind_of, payloads, records
+from tests.python.support.wandb.records import items, kind_of, payloads, records
 
 CONFIG = {"lr": 1e-6, "loss": float("nan"), "vllm": {"engines": 8, "share": [1.5, 2]}, "name": "é", "weight": 2.0}
 ROW = {
