@@ -15,18 +15,16 @@ from typing import NamedTuple
 import duckdb
 
 from simulate.curves.write import write
-from tests.bench.bench_card import ROOT, Ran, seamline
+from tests.bench.bench_card import Ran, seamline
 from tests.bench.bench_rollouts import write_evidence
 from tests.python.support.curves_truth import declare
+from tests.python.support.models import MARTS
 from tests.spark.cluster import standalone_cluster
 
 ARMS = int(os.environ.get("BENCH_SPARK_ARMS", 50))
 ROLLOUTS = int(os.environ.get("BENCH_SPARK_ROLLOUTS", 16_000))
 """In the campaign of 1x."""
 FACTORS = (1, 2, 4)
-FOLDER = ROOT / "models" / "marts"
-MARTS = {path.stem: path.relative_to(FOLDER).parts[0] for path in FOLDER.rglob("*.sql")}
-"""The domain of each mart."""
 WRITTEN = re.compile(r"InsertIntoHadoopFsRelationCommand.*?/main\.db/(\w+)", re.DOTALL)
 """In a plan: the table it writes."""
 

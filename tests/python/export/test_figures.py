@@ -1,10 +1,7 @@
 """Figures: their numbers are the marts', they are whole, the same bytes each time, and say what they leave out."""
 
 import hashlib
-import io
 import math
-import subprocess
-import sys
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -19,10 +16,10 @@ from PIL import Image
 
 from export.figures import draw as figures
 from export.figures import style as chart_style
-from export.figures.pdf import canonical
-from tests.python.support.command import ROOT
 
 DOMAINS = {figure.domain for figure in figures.FIGURES}
+
+
 FIGURES = {figure.stem: figure for figure in figures.FIGURES}
 
 
@@ -266,36 +263,6 @@ def test_hostile_names_lone_points_and_nan_are_drawn(emptied, tmp_path):
     with Image.open(tmp_path / "figures" / "learning_curves.png") as image:
         red, green, blue = np.asarray(image.convert("RGB"), dtype=int).transpose(2, 0, 1)
     assert ((red < 90) & (green < 160) & (blue > 130)).sum() > 10  # a line of one point would not show
-
-
-SVG = (
-    '<svg xmlns="http://www.w3.org/2000/svg" width="300" height="90"><text x="5" y="20" font-family="Liberation Sans">'
-    'plain</text><text x="5" y="40" font-weight="bold">bold</text><text x="5" y="60" font-family="Liberation Serif">'
-    'serif</text><rect width="9" height="9" opacity="0.3"/><rect x="20" width="9" height="9" fill-opacity="0.2"/>'
-    '<g opacity="0.5"><circle cx="200" cy="40" r="20"/></g></svg>'
-)
-
-
-def test_a_pdf_is_the_same_bytes_in_every_process():
-    code = (
-        "import sys, hashlib, vl_convert; from export.pdf import canonical;"
-        "print(hashlib.sha256(canonical(vl_convert.svg_to_pdf(sys.argv[1]))).hexdigest())"
-    )
-    command = [sys.executable, "-c", code, SVG]
-    digests = {subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout for _ in range(4)}
-    assert len(digests) == 1
-
-
-def test_a_canonical_pdf_is_the_same_picture():
-    import vl_convert
-
-    pdf = vl_convert.svg_to_pdf(SVG)
-    pictures = [pypdfium2.PdfDocument(io.BytesIO(p))[0].render(scale=2).to_pil() for p in (pdf, canonical(pdf))]
-    assert pictures[0].tobytes() == pictures[1].tobytes()
-    assert np.count_nonzero(pictures[0].convert("L").histogram()) > 5
-    assert canonical(canonical(pdf)) == canonical(pdf)
-    with pytest.raises(ValueError, match="cross-reference"):
-        canonical(b"%PDF-1.7 something else")
 
 
 def test_pictures_drawn_again_are_the_same_bytes(demo, warehouse, tmp_path):

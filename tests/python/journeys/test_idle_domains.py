@@ -6,12 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.python.support.command import ROOT, query, seamline
-from tests.python.support.models import Models
+from tests.python.support.models import MARTS, Models
 from warehouse.build import DOMAINS
-
-FOLDER = ROOT / "models" / "marts"
-MARTS = {path.stem: path.relative_to(FOLDER).parts[0] for path in FOLDER.rglob("*.sql")}
-"""The domain of each mart."""
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +26,7 @@ def test_marts_of_an_idle_domain_have_no_rows(demo, every_mart, domain):
 
 
 def test_facts_that_can_be_a_finding_by_themselves_keep_a_domain_awake():
-    for path in FOLDER.rglob("*_findings.sql"):
+    for path in (ROOT / "models" / "marts").rglob("*_findings.sql"):
         declared = set(re.findall(r"source\('declared', '(\w+)'\)", path.read_text()))
         (known,) = [set(d.declared) for d in DOMAINS if MARTS[path.stem] in d.marts] or [declared]
         assert declared <= known, path.name

@@ -19,7 +19,8 @@ from simulate.curves import write as curves
 from tests.python.support.command import query, seamline
 from tests.python.support.curves_truth import declare
 from tests.python.support.hub_server import HubServer
-from tests.python.support.wandb.server import API_KEY, WandbServer, served
+from tests.python.support.wandb.served import served
+from tests.python.support.wandb.server import API_KEY, WandbServer
 
 REPO = "lab/campaign"
 KEY = "sk-" + "abcdefghij1234567890" + "T3BlbkFJ" + "klmnopqrst0987654321"

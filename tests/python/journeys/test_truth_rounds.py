@@ -14,22 +14,7 @@ from ingest.verl.file_logger import ingest_native_metrics
 from ingest.wandb.files import ingest_wandb
 from simulate.rounds.write import write
 from tests.python.support.models import Models
-
-MARTS = [
-    "validity_windows",
-    "reward_branches",
-    "metric_reconciliation_summary",
-    "system_metric_counts",
-    "evaluation_verdicts",
-    "scheduler_events",
-    "teacher_spend_reconciliation",
-    "candidate_findings",
-    "run_findings",
-    "decision_findings",
-    "teacher_findings",
-    "price_findings",
-    "observed_fields",
-]
+from tests.python.support.round_marts import ROUND_MARTS
 
 
 @dataclass
@@ -49,7 +34,7 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> Campaign:
     """The small scale, which has the published campaign's nine rounds."""
     home, simulated = tmp_path_factory.mktemp("rounds") / "home", tmp_path_factory.mktemp("simulated") / "small"
     write(simulated, "small", 0)
-    marts = Models(home, MARTS)
+    marts = Models(home, ROUND_MARTS)
     for path in (simulated / "declared").glob("*.csv"):
         (home / "declared" / path.name).write_text(path.read_text())
     with open_home(home) as opened:

@@ -11,12 +11,12 @@ from pathlib import Path
 import yaml
 
 from tests.python.support.command import ROOT
+from tests.python.support.models import MARTS
 
 DOCUMENTS = {path: yaml.safe_load(path.read_text()) for path in sorted((ROOT / "models").rglob("*.yml"))}
 MODELS = {model["name"]: model for document in DOCUMENTS.values() for model in document.get("models", [])}
 SOURCES = [source for document in DOCUMENTS.values() for source in document.get("sources", [])]
 EXPOSURES = DOCUMENTS[ROOT / "models" / "exposures.yml"]["exposures"]
-MARTS = sorted(path.stem for path in (ROOT / "models" / "marts").rglob("*.sql"))
 
 
 def is_told(text: object) -> bool:

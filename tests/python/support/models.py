@@ -13,6 +13,10 @@ import pyarrow as pa
 from homes.schema import tables
 from tests.python.support.command import ROOT
 
+_FOLDER = ROOT / "models" / "marts"
+MARTS = {path.stem: path.relative_to(_FOLDER).parts[0] for path in sorted(_FOLDER.rglob("*.sql"))}
+"""Every mart, and its domain: the folder that it lies in."""
+
 
 class Models:
     """The marts named, and all that they need, as SQL over source tables that a test fills.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.python.support.models import Models
 
-MARTS = [
+ROUND_MARTS = [
     "validity_windows",
     "window_comparisons",
     "reward_branches",
@@ -23,13 +23,14 @@ MARTS = [
     "price_findings",
     "observed_fields",
 ]
+"""What dbt compiles to have every mart of rounds and teacher calls: these, and all that they need."""
 START = datetime(2026, 9, 8, 12)
 
 
 @cache
 def round_marts() -> Models:
     """Every mart of the two domains."""
-    return Models(Path(tempfile.mkdtemp()) / "home", MARTS)
+    return Models(Path(tempfile.mkdtemp()) / "home", ROUND_MARTS)
 
 
 def source(name: str, kind: str = "rounds") -> dict:

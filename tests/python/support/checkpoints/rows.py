@@ -9,6 +9,8 @@ from tests.python.support.models import Models
 
 START = datetime(2026, 8, 3, 6)
 OK, BAD = [248044, 248046], [248044]
+HOURS = "select model_id, round(hour, 9), hour_source, hour_upper_bound from checkpoints order by checkpoint_key"
+KINDS = "select kind, subject from checkpoint_findings order by all"
 
 
 def at(hour: float) -> datetime:

@@ -2,14 +2,9 @@
 
 import pytest
 
-from tests.python.support.checkpoints.rows import Rows, checkpoint_models
+from tests.python.support.checkpoints.rows import Rows
 
 SPENT = "select source_name, line_number, spent_tokens, drop_reason from driver_spending order by 1, 2"
-
-
-@pytest.fixture
-def models():
-    return checkpoint_models()
 
 
 @pytest.fixture
