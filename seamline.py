@@ -14,7 +14,7 @@ from homes.errors import SeamlineError, UsageError
 from homes.lock import open_home
 from homes.paths import find_home
 from ingest.kind import Kind, load
-from ingest.sources import KINDS
+from ingest.sources import DOMAINS_OF_KINDS, KINDS
 
 app = typer.Typer(
     help="The SQL warehouse for RL post-training campaigns.",
@@ -95,7 +95,7 @@ def init(
     """Create the home: empty landing tables, declared/ copied from seeds/ (never overwriting)."""
     with open_home(home) as opened:
         if forget_outdated:
-            from warehouse.outdated import forget_outdated as forget
+            from homes.outdated import forget_outdated as forget
 
             print(forget(opened))
         print(f"{opened.path}: ready; declare facts in {opened.declared}")
@@ -130,7 +130,7 @@ def build(
     from warehouse.build import build
 
     with open_home(home) as opened:
-        print(build(opened, context.args, target.value))
+        print(build(opened, context.args, target.value, DOMAINS_OF_KINDS))
 
 
 @app.command()

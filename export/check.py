@@ -8,7 +8,7 @@ from pathlib import Path
 from export.run import FILES, SUMS, row_counts
 from homes.errors import ExportError
 from homes.paths import Home
-from warehouse.connect import open_warehouse
+from homes.warehouse import open_warehouse
 
 SHOWN = 10
 csv.field_size_limit(1 << 30)

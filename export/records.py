@@ -10,8 +10,8 @@ from typing import TextIO
 
 import duckdb
 
+from homes.candidates import CANDIDATE, TOKEN_ARRAYS
 from homes.names import file_stem
-from ingest.rounds.trees import CANDIDATE, TOKEN_ARRAYS
 
 _BATCH_ROWS = 512
 _ARRAY_NAMES = tuple(f'"{name}"' for name in TOKEN_ARRAYS)

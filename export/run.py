@@ -15,7 +15,7 @@ from export.secrets import refuse_secrets
 from homes.declared import declared_rows
 from homes.errors import ExportError
 from homes.paths import Home
-from warehouse.connect import open_warehouse
+from homes.warehouse import open_warehouse
 
 DOMAINS = {
     "curves": "export.curves",

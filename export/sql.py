@@ -10,7 +10,7 @@ from export.tables import cell, csv_text
 from homes.console import table
 from homes.errors import QueryError
 from homes.paths import Home
-from warehouse.connect import open_warehouse
+from homes.warehouse import open_warehouse
 
 SHOWN_ROWS = 200
 

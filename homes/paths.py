@@ -31,6 +31,11 @@ class Home:
         return self.path / "warehouse.duckdb"
 
     @property
+    def spark_warehouse(self) -> Path:
+        """Where the last Spark build's tables lie: a folder of Parquet files for each mart."""
+        return self.path / "spark" / "warehouse"
+
+    @property
     def exports(self) -> Path:
         return self.path / "exports"
 

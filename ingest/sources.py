@@ -27,6 +27,9 @@ KINDS: dict[str, Kind] = {
     )
 }
 
+DOMAINS_OF_KINDS = {kind.name: kind.domains for kind in KINDS.values()}
+"""By kind, the folders of models/marts/ that have rows because of it: what a build must know of the registry."""
+
 
 def markdown_table() -> str:
     """The kinds as the README lists them; `python -m ingest.sources` prints it."""

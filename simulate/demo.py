@@ -10,6 +10,7 @@ from homes.errors import HomeError
 from homes.landing import forget, landed
 from homes.paths import PROJECT, Home
 from ingest.detect import ingest_auto
+from ingest.sources import DOMAINS_OF_KINDS
 from simulate.campaign import simulate
 from warehouse.build import build
 
@@ -30,7 +31,7 @@ def demo(home: Home) -> Iterator[str]:
         if not Path(source.path).exists():
             forget(home, source.name)
     yield from ingest_auto(home, [str(campaign)])
-    yield build(home)
+    yield build(home, domains_of_kinds=DOMAINS_OF_KINDS)
     yield from export(home, home.exports)
     yield f"look at {home.exports / 'INDEX.md'} and the CSV files beside it; `seamline status` shows the home"
 

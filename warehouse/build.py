@@ -1,7 +1,7 @@
 """`seamline build`: dbt build for one home."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import NamedTuple
@@ -10,13 +10,12 @@ from homes.console import counting, warn
 from homes.declared import check_declared, declared_rows
 from homes.errors import SeamlineError, UsageError
 from homes.landing import landed
+from homes.outdated import check_current
 from homes.paths import PROJECT, Home
 from homes.spark import check_engine
-from ingest.sources import KINDS
-from warehouse.connect import connect
-from warehouse.outdated import check_current
+from homes.warehouse import connect
 from warehouse.parsed import keep_parsed, parsed_file, read_parsed
-from warehouse.spark import fresh_warehouse, warehouse_folder
+from warehouse.spark import fresh_warehouse
 
 
 class Domain(NamedTuple):
@@ -26,10 +25,6 @@ class Domain(NamedTuple):
     marts: tuple[str, ...]
     staging: tuple[str, ...]
     declared: tuple[str, ...] = ()
-
-    @property
-    def kinds(self) -> frozenset[str]:
-        return frozenset(kind.name for kind in KINDS.values() if not set(self.marts).isdisjoint(kind.domains))
 
     def folders(self) -> list[str]:
         return [*(f"marts/{folder}" for folder in self.marts), *(f"staging/{folder}" for folder in self.staging)]
@@ -51,11 +46,17 @@ DOMAINS = (
 )
 
 
-def build(home: Home, dbt_args: Sequence[str] = (), target: str = "duckdb") -> str:
+def build(
+    home: Home,
+    dbt_args: Sequence[str] = (),
+    target: str = "duckdb",
+    domains_of_kinds: Mapping[str, Collection[str]] | None = None,
+) -> str:
     """Run `dbt build` over the home; returns what came of it in a line.
 
     Without arguments the domains that have evidence are built and tested; the marts of the others become empty tables
-    at once, for dbt takes as long over an empty model as over a full one. Unit tests are for those who change a model.
+    at once, for dbt takes as long over an empty model as over a full one. `domains_of_kinds` says which folders of
+    marts have rows because of a kind of source. Unit tests are for those who change a model.
 
     Raises SeamlineError where declared facts, the warehouse or a test is at fault, UsageError for arguments that dbt
     does not know.
@@ -67,7 +68,7 @@ def build(home: Home, dbt_args: Sequence[str] = (), target: str = "duckdb") -> s
         check_engine()
     else:
         connect(home, read_only=False).close()
-    idle = [] if dbt_args else _idle_domains(home)
+    idle = [] if dbt_args else _idle_domains(home, domains_of_kinds or {})
     with (
         fresh_warehouse(home, is_whole=not dbt_args) if is_on_spark else nullcontext({}) as settings,
         _environment(home, idle, settings),
@@ -117,16 +118,20 @@ def build(home: Home, dbt_args: Sequence[str] = (), target: str = "duckdb") -> s
         )
     built, passed = (sum(r.status == status for r in nodes) for status in ("success", "pass"))
     empty = f"; no evidence of {', '.join(mart for domain in idle for mart in domain.marts)}" if idle else ""
-    place = warehouse_folder(home) if is_on_spark else home.warehouse
+    place = home.spark_warehouse if is_on_spark else home.warehouse
     return f"{place}: {built} models built, {passed} tests pass, {len(warnings)} warn{empty}"
 
 
-def _idle_domains(home: Home) -> list[Domain]:
-    landed_kinds = {source.kind for source in landed(home).values()}
+def _idle_domains(home: Home, domains_of_kinds: Mapping[str, Collection[str]]) -> list[Domain]:
+    """The domains without evidence. A kind that nothing is said of keeps every domain awake."""
+    kinds = {source.kind for source in landed(home).values()}
+    if not kinds <= domains_of_kinds.keys():
+        return []
+    awake = {folder for kind in kinds for folder in domains_of_kinds[kind]}
     return [
         domain
         for domain in DOMAINS
-        if not domain.kinds & landed_kinds and not any(declared_rows(home, name) for name in domain.declared)
+        if awake.isdisjoint(domain.marts) and not any(declared_rows(home, name) for name in domain.declared)
     ]
 
 

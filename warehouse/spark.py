@@ -3,15 +3,9 @@
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from homes.paths import PROJECT, Home
 from homes.spark import stop_session
-
-
-def warehouse_folder(home: Home) -> Path:
-    """Where the last Spark build's tables lie: a folder of Parquet files for each mart."""
-    return home.path / "spark" / "warehouse"
 
 
 @contextmanager
@@ -22,7 +16,7 @@ def fresh_warehouse(home: Home, is_whole: bool) -> Iterator[dict[str, str]]:
     The session's catalog lives only as long as the process, so every build starts from an empty warehouse: a selection
     takes its parents along (`+arm_metrics`), and runs only the tests of what it builds.
     """
-    aside, warehouse = home.path / "spark" / "building", warehouse_folder(home)
+    aside, warehouse = home.path / "spark" / "building", home.spark_warehouse
     shutil.rmtree(aside, ignore_errors=True)
     (home.path / "spark" / "local").mkdir(parents=True, exist_ok=True)
     try:

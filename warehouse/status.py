@@ -6,9 +6,9 @@ from pathlib import Path
 
 from homes.console import table
 from homes.errors import HomeError
+from homes.outdated import outdated, what_is_outdated
 from homes.paths import Home
-from warehouse.connect import connect
-from warehouse.outdated import outdated, what_is_outdated
+from homes.warehouse import connect
 
 SHOWN_RECORDS = 20
 Row = dict[str, object]

@@ -16,7 +16,7 @@ from export.report.dbt_tests import last_tests
 from export.report.tables import arms, browser, dropped, findings, notes, quarantined, tiles
 from homes.errors import ExportError
 from homes.paths import Home
-from warehouse.connect import open_warehouse
+from homes.warehouse import open_warehouse
 
 PAGE = Path(__file__).parent / "assets"
 PAGE_CONFIG = {**CONFIG, "background": "transparent", "padding": 4}

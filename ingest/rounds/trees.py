@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
+from homes.candidates import CANDIDATE, TOKEN_ARRAYS
 from homes.landing import Batches, Source
 from homes.paths import Home
 from ingest.formats.heads import head, is_blank, keys_in, may_hold
@@ -23,45 +24,11 @@ from ingest.rounds.run_folders import (
 from ingest.run import Outcome, expand, file_source, ingest
 
 KIND = "rounds"
-TOKEN_ARRAYS = ("response_logprobs", "response_token_ids", "prompt_ids", "response_ids", "input_ids")
-"""Numeric arrays, one number a token. Not landed unless asked for; their presence is in observed_fields."""
 
 _ROUND = re.compile(r"round_(\d+)(?:\.attempt(\d+))?$")
 _EVALUATION = re.compile(r"eval_(.+)\.json$")
 _TIMES = ("created_at", "generated_at", "recorded_at", "timestamp", "exec_started_at")
 
-CANDIDATE = (
-    ("run_id", "run_id", "text"),
-    ("step", "step", "integer"),
-    ("round", "round", "integer"),
-    ("global_step", "global_step", "integer"),
-    ("task", "task", "text"),
-    ("chain", "chain", "text"),
-    ("unit", "unit", "text"),
-    ("group_id", "group_id", "text"),
-    ("sibling_index", "sibling_index", "integer"),
-    ("is_behavior", "is_behavior", "boolean"),
-    ("behavior_index", "behavior_index", "integer"),
-    ("behavior_action", "behavior_action", "text"),
-    ("prompt_sha256", "prompt_sha256", "text"),
-    ("code_sha256", "code_sha256", "text"),
-    ("response_text", "response_text", "text"),
-    ("is_valid", "valid", "boolean"),
-    ("result_json", "result", "json"),
-    ("parent_result_json", "parent_result", "json"),
-    ("anchor_result_json", "anchor_result_before", "json"),
-    ("is_better_than_anchor", "better_than_anchor_before", "boolean"),
-    ("debug_streak", "debug_streak", "integer"),
-    ("ropd_q", "ropd_q", "number"),
-    ("group_mean_q", "group_mean_q", "number"),
-    ("reward", "reward", "number"),
-    ("reward_rule", "reward_rule", "text"),
-    ("penalty_json", "penalty", "json"),
-    ("grpo_reward_mean", "grpo_reward_mean", "number"),
-    ("advantage", "advantage", "number"),
-    ("teacher_calls", "teacher_calls", "integer"),
-    ("cost_usd", "cost_usd", "number"),
-)
 ATTEMPT = (
     ("run_id", "run_id", "text"),
     ("policy", "policy", "text"),

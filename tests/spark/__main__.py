@@ -19,7 +19,6 @@ from homes.paths import PROJECT, Home
 from homes.spark import check_engine
 from tests.python.support.parity import differences, landed_files, mart_names
 from tests.spark.cluster import kill_session, standalone_cluster
-from warehouse.spark import warehouse_folder
 
 SHARDS_WRITTEN = 8
 MODELS_BUILT = 30
@@ -75,9 +74,9 @@ def mart_differences(on_cluster: Home, here: Home) -> tuple[list[str], list[str]
     """The names of the marts, and what differs in those that do."""
     with duckdb.connect(str(here.warehouse), read_only=True) as warehouse:
         names = set(mart_names(warehouse))
-        built = {folder.name for folder in warehouse_folder(on_cluster).iterdir()}
+        built = {folder.name for folder in on_cluster.spark_warehouse.iterdir()}
         found = {
-            name: differences(warehouse, name, warehouse_folder(on_cluster) / name) for name in sorted(names & built)
+            name: differences(warehouse, name, on_cluster.spark_warehouse / name) for name in sorted(names & built)
         }
     only = [f"{name}: built by one engine only" for name in sorted(names ^ built)]
     return sorted(names), only + [f"{name}: {what[0]}" for name, what in found.items() if what]

@@ -13,9 +13,9 @@ import duckdb
 import pytest
 
 from homes.lock import open_home
+from homes.warehouse import connect, open_warehouse
 from tests.python.support.command import ROOT, query, seamline
 from tests.python.support.planted import land_run
-from warehouse.connect import connect, open_warehouse
 
 HOLD = "import duckdb, sys; c = duckdb.connect(sys.argv[1], read_only=True); print('open', flush=True); input()"
 

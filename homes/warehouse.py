@@ -1,4 +1,4 @@
-"""Opening the warehouse, with an error that says who should close it where another process holds it."""
+"""Opening a home's warehouse, with an error that says who should close it where another process holds it."""
 
 import os
 import re
@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from homes.errors import HomeError
+from homes.outdated import check_current
 from homes.paths import PROJECT, Home
-from warehouse.outdated import check_current
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -58,9 +58,7 @@ def _spark_tables(home: Home) -> "DuckDBPyConnection":
     """A database in memory: views of the marts that Spark made."""
     import duckdb
 
-    from warehouse.spark import warehouse_folder
-
-    marts = sorted(folder for folder in warehouse_folder(home).glob("*") if any(folder.glob("*.parquet")))
+    marts = sorted(folder for folder in home.spark_warehouse.glob("*") if any(folder.glob("*.parquet")))
     if not marts:
         raise HomeError(f"{home.path}: nothing is built on Spark yet; run `seamline build --target spark`")
     warehouse = duckdb.connect(config={"memory_limit": os.environ.get("SEAMLINE_MEMORY", "4GB")})

@@ -7,7 +7,6 @@ from pathlib import Path
 from homes.errors import HomeError
 from homes.landing import Source, forget, is_outdated, landed, make_empty_tables
 from homes.paths import Home
-from ingest.sources import KINDS
 
 
 def outdated(home: Home, has_to_look: bool = False) -> list[Source]:
@@ -39,12 +38,11 @@ def what_is_outdated(sources: list[Source]) -> str | None:
     problem = f"{count} landed by another version of Seamline, whose tables have other columns"
     places: dict[str, list[str]] = {}
     for source in sources:
-        if source.kind in KINDS:
-            places.setdefault(source.kind, []).append(source.path)
+        places.setdefault(source.kind, []).append(source.path)
     commands = [f"`seamline ingest {kind} {_place(paths)}`" for kind, paths in places.items()]
-    if commands:
-        problem += f"; read {'it' if len(sources) == 1 else 'them'} again: {', '.join(commands)}"
-        problem += " (`seamline status --all` lists the paths)" if any(c.endswith("PATH...`") for c in commands) else ""
+    problem += f"; read {'it' if len(sources) == 1 else 'them'} again: {', '.join(commands)}"
+    if any(command.endswith("PATH...`") for command in commands):
+        problem += " (`seamline status --all` lists the paths)"
     if not all(_exists(source.path) for source in sources):
         problem += "; some are gone: when the others are read, `seamline init --forget-outdated` gives those up"
     return problem
