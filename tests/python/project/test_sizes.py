@@ -1,0 +1,42 @@
+"""What one looks through stays small: files side by side in a folder, lines of a file."""
+
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.python.support.command import ROOT
+
+MOST_FILES = 15
+MOST_LINES = {".py": 300, ".sql": 120}
+
+
+@pytest.fixture(scope="module")
+def files() -> list[Path]:
+    """The project's own files: what git holds, and what is new and not ignored."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return [path for line in listed.stdout.splitlines() if (path := ROOT / line).is_file()]
+
+
+def test_no_folder_has_more_than_15_files_side_by_side(files):
+    counts = Counter(
+        path.parent.relative_to(ROOT).as_posix()
+        for path in files
+        # An upstream sample has as many files as upstream wrote; `__init__.py` and dbt's YAML are read by machines
+        if not path.is_relative_to(ROOT / "tests" / "data") and not path.name.startswith("_") and path.parent != ROOT
+    )
+    assert {folder: count for folder, count in counts.items() if count > MOST_FILES} == {}
+
+
+@pytest.mark.parametrize("suffix", MOST_LINES)
+def test_no_file_is_longer_than_its_kind_may_be(suffix, files):
+    lengths = {f.relative_to(ROOT).as_posix(): len(f.read_text().splitlines()) for f in files if f.suffix == suffix}
+    assert {name: lines for name, lines in lengths.items() if lines > MOST_LINES[suffix]} == {}
+    assert lengths
