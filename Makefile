@@ -1,5 +1,5 @@
 # setup  make .venv from the lock file        demo   a synthetic campaign, end to end
-# test   every test                           lint   ruff and sqlfluff
+# test   every test                           lint   ruff, mypy and sqlfluff
 # bench  speed beside what one would use       docs   every mart and column on one page
 # With Java 17 or later (they add pyspark to .venv):
 # spark           the same tables from Spark as from DuckDB, and what its plans must not do
@@ -33,6 +33,7 @@ test:
 lint:
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/mypy
 	$(BIN)/sqlfluff lint models tests --processes 2
 
 bench:
