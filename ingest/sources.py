@@ -33,11 +33,9 @@ DOMAINS_OF_KINDS = {kind.name: kind.domains for kind in KINDS.values()}
 
 def markdown_table() -> str:
     """The kinds as the README lists them; `python -m ingest.sources` prints it."""
-    lines = ["| command | reads | in a tree known by |", "|---|---|---|"]
-    for kind in KINDS.values():
-        command = " ".join(["seamline ingest", kind.name, "PATH...", *(option.flag for option in kind.options)])
-        lines.append(f"| `{command}` | {kind.help} | {kind.known_by} |")
-    return "\n".join(lines)
+    head = ["| command | reads | in a folder known by |", "|---|---|---|"]
+    kinds = [f"| `seamline ingest {kind.name}` | {kind.help} | {kind.known_by} |" for kind in KINDS.values()]
+    return "\n".join([*head, *kinds])
 
 
 if __name__ == "__main__":

@@ -54,7 +54,7 @@ def test_arguments_that_dbt_does_not_know_are_wrong_usage(home):
     assert done.returncode == 2 and "--bogus" in done.stderr and "Traceback" not in done.stderr
 
 
-BAR = "from warehouse.console import progress; print(list(progress(range(3), 'landing')))"
+BAR = "from homes.console import progress; print(list(progress(range(3), 'landing')))"
 
 
 def test_progress_is_drawn_on_a_terminal_only():
