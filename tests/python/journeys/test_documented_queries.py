@@ -1,4 +1,4 @@
-"""The README's ten questions: every query runs on a demo and has an answer, some of them known beforehand."""
+"""Queries on the pages of the documentation: each runs on a demo, and the ten questions have answers, some known."""
 
 import csv
 import json
@@ -6,14 +6,26 @@ import re
 
 import pytest
 
-from tests.python.support.command import ROOT, seamline
+from tests.python.support.command import ROOT, query, seamline
 
-ASK = (ROOT / "README.md").read_text().partition("### Ask")[2].partition("\n## ")[0]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+ASK = (ROOT / "docs" / "ask.md").read_text()
 QUESTIONS = {
     question.strip(): sql.strip()
     for block in re.findall(r"```sql\n(.*?)```", ASK, re.DOTALL)
     for question, sql in re.findall(r"-- ([^\n]*\?)\n(.*?);", block, re.DOTALL)
 }
+
+
+def queries() -> list[tuple[str, str]]:
+    """(page, query) of each block of SQL, `seamline sql` and query within a line."""
+    found = []
+    for page in PAGES:
+        text = page.read_text()
+        told = [sql for block in re.findall(r"```sql\n(.*?)```", text, re.DOTALL) for sql in block.split(";")]
+        told += re.findall(r'seamline sql "(.*?)"', text) + re.findall(r"`(select [^`]+)`", text)
+        found += [(page.name, sql.strip()) for sql in told if sql.strip() and "{{" not in sql]
+    return found
 
 
 def answer(demo, beginning: str) -> list[dict]:
@@ -25,8 +37,13 @@ def test_there_are_ten():
     assert len(QUESTIONS) == 10
 
 
+@pytest.mark.parametrize(("page", "sql"), queries())
+def test_a_documented_query_runs(demo, page, sql):
+    query(demo, sql)
+
+
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_a_query_of_the_readme_has_an_answer(demo, question):
+def test_a_question_has_an_answer(demo, question):
     assert answer(demo, question)
 
 
