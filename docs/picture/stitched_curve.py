@@ -1,4 +1,4 @@
-"""Draws docs/stitched-curve.svg from the home that `make demo` made: `.venv/bin/python -m docs.picture.stitched_curve`."""
+"""Draws docs/stitched-curve.svg from the demo's home: `.venv/bin/python -m docs.picture.stitched_curve`."""
 
 from pathlib import Path
 

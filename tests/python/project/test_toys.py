@@ -42,7 +42,7 @@ def test_a_producer_is_its_folder_a_line_and_a_sample(copy, home):
     run(copy, home, python, "-m", "ruff", "check", "ingest", "tests/python/ingest")
     run(copy, home, python, "-m", "ruff", "format", "--check", "ingest/longcsv", "tests/python/ingest/test_longcsv.py")
     assert "2 passed" in run(copy, home, python, "-m", "pytest", "-q", "tests/python/ingest/test_longcsv.py")
-    assert "longcsv: 1 landed" in run(copy, home, python, "-m", "seamline", "ingest", "auto", "tests/data/longcsv")
+    assert "longcsv: 1 landed" in run(copy, home, python, "-m", "seamline", "ingest", "tests/data/longcsv")
     assert "| `seamline ingest longcsv" in run(copy, home, python, "-m", "ingest.sources")
 
 
