@@ -115,10 +115,16 @@ def _check_file(path, rows, table: Table) -> None:
             raise DeclaredError(f"{path}, line {rows.line_num}: {len(row)} cells, but the header has {len(header)}")
         for name, cell in zip(header, row, strict=True):
             _check_cell(f"{path}, line {rows.line_num}, column {name!r}", name, cell, table)
+        stated = [name for name in table.one_of if row[header.index(name)]]
+        if table.one_of and len(stated) != 1:
+            raise DeclaredError(
+                f"{path}, line {rows.line_num}: {' and '.join(stated) or 'none of them is'} filled in; each line states "
+                f"one of {', '.join(table.one_of)}"
+            )
         key = tuple(row[header.index(name)] for name in table.key)
         if key and key in first_lines:
             raise DeclaredError(
-                f"{path}, line {rows.line_num}: {', '.join(table.key)} {', '.join(key)!r} stands in line "
+                f"{path}, line {rows.line_num}: {', '.join(table.key)} {', '.join(filter(None, key))!r} stands in line "
                 f"{first_lines[key]} already; keep one"
             )
         first_lines[key] = rows.line_num

@@ -1,10 +1,11 @@
-{#- The CTEs `lineages` (lineage_step_count of each segment) and `chosen` (the segments of each arm's chosen lineage),
-    from a CTE `related` of (arm, segment_number, parent_segment_number). `with recursive` stands before them.
+{#- The CTEs `lineages` (lineage_step_count of each segment) and `chosen` (the segments of each chosen lineage), from a
+    CTE `related` of (arm, segment_number, parent_segment_number). `with recursive` stands before them.
 
     The lineage that ends in a declared leaf is chosen, else the one that ends in the latest segment, or in the one with
     the most logged steps behind it (the var lineage_choice). `step_count` is a column of `related`; `is_declared_leaf`
-    an expression over `related` and its row `declared` of the declared arms, null where none is declared. -#}
-{% macro chosen_lineage(step_count, declared_arms, is_declared_leaf) -%}
+    an expression over `related` and its row `declared` of the declared arms, null where none is declared; one lineage
+    is chosen in each `scope`, columns of `related`. -#}
+{% macro chosen_lineage(step_count, declared_arms, is_declared_leaf, scope='related.arm') -%}
 lineages as (
     select
         arm,
@@ -26,7 +27,7 @@ ends as (
         related.arm,
         related.segment_number,
         row_number() over (
-            partition by related.arm
+            partition by {{ scope }}
             order by
                 case when {{ is_declared_leaf }} then 0 else 1 end asc,
                 {%- if var('lineage_choice') == 'furthest' %}

@@ -54,7 +54,7 @@ chosen_steps as (
 reaches as (
     select
         arm,
-        max(case when training_step is not null then position end) as last_position,
+        max(case when drop_reason is null then position end) as last_position,
         max(last_rolled_back_position) as last_rolled_back_position,
         max_by(
             run_id,
