@@ -1,4 +1,4 @@
-{#- The CTEs `lineages` (lineage_step_count of each segment) and `chosen` (the segments of each chosen lineage), from a
+{#- The CTEs `lineages` (each segment's root and its lineage_step_count) and `chosen` (the segments of each chosen lineage), from a
     CTE `related` of (arm, segment_number, parent_segment_number). `with recursive` stands before them.
 
     The lineage that ends in a declared leaf is chosen, else the one that ends in the latest segment, or in the one with
@@ -10,6 +10,7 @@ lineages as (
     select
         arm,
         segment_number,
+        segment_number as root_segment_number,
         {{ step_count }} as lineage_step_count
     from related
     where parent_segment_number is null
@@ -17,6 +18,7 @@ lineages as (
     select
         related.arm,
         related.segment_number,
+        lineages.root_segment_number,
         lineages.lineage_step_count + related.{{ step_count }}
     from related
     inner join lineages on related.arm = lineages.arm and related.parent_segment_number = lineages.segment_number

@@ -1,6 +1,6 @@
 {#- What follows is asked of the arms, and before there are arms of the families of runs that share a name. -#}
 
-{#- The CTEs up to `position_keys` (scope, position_key): the metric that is the x-axis of a scope. The rows before it:
+{#- The CTEs up to `position_keys` (scope, position_key, evidence): the metric that is the x-axis of a scope. The rows before it:
     `scoped_rows` (scope, log_id, row_idx, step_idx), `scoped_metrics` (scope, log_id, metric, last_name,
     is_connecting_name, value_count) and `declared_keys` (scope, position_key). Of use later: `step_metrics` (scope,
     log_id, metric), the axes that the runs declared, and `number_ranges` (scope, metric, lowest, highest).
@@ -111,7 +111,12 @@ position_keys as (
             usual_keys.metric,
             tracker_steps.metric
         ) as position_key,
-        declared_keys.position_key is not null as is_declared
+        case
+            when declared_keys.position_key is not null then 'declared'
+            when 2 * elected.vote_count >= totals.value_count then 'step_metric'
+            when usual_keys.metric is not null then 'name'
+            when tracker_steps.metric is not null then 'tracker'
+        end as evidence
     from (select distinct scoped_rows.scope from scoped_rows) as scopes
     left join declared_keys on scopes.scope = declared_keys.scope
     left join elected on scopes.scope = elected.scope and elected.preference = 1

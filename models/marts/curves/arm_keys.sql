@@ -57,7 +57,7 @@ final as (
     select
         position_keys.scope as arm,
         position_keys.position_key,
-        position_keys.is_declared,
+        position_keys.evidence,
         trainer_keys.metric as trainer_step_key
     from position_keys
     left join trainer_keys on position_keys.scope = trainer_keys.scope and trainer_keys.preference = 1

@@ -8,7 +8,7 @@ with steps as (
 arm_keys as (
     select
         *,
-        is_declared or position_key in ({{ text_list(var('trainer_step_keys')) }}) as counts_steps
+        evidence = 'declared' or position_key in ({{ text_list(var('trainer_step_keys')) }}) as counts_steps
     from {{ ref('arm_keys') }}
 ),
 

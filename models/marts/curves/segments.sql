@@ -65,6 +65,7 @@ final as (
         related.parent_segment_number is null as is_fresh_start,
         related.trainer_starts_over,
         related.is_at_beginning,
+        lineages.root_segment_number,
         lineages.lineage_step_count,
         children.parent_segment_number is null as is_leaf,
         chosen.segment_number is not null as is_chosen
