@@ -78,7 +78,22 @@ parents as (
 
 final as (
     select
-        segments.*,
+        segments.arm,
+        segments.segment_number,
+        segments.track_number,
+        segments.run_id,
+        segments.log_id,
+        segments.segment_idx,
+        segments.started_at,
+        segments.ended_at,
+        segments.first_position,
+        segments.last_position,
+        segments.row_count,
+        segments.logged_step_count,
+        segments.median_gap,
+        segments.track_median_gap,
+        segments.trainer_starts_over,
+        segments.is_at_beginning,
         parents.parent_segment_number
     from segments
     left join parents on segments.arm = parents.arm and segments.segment_number = parents.segment_number
