@@ -121,10 +121,16 @@ def _check_file(path, rows, table: Table) -> None:
         for name, cell in zip(header, row, strict=True):
             _check_cell(f"{path}, line {rows.line_num}, column {name!r}", name, cell, table)
         cells = dict(zip(header, row, strict=True))
+        stated = [name for name in table.one_of if cells.get(name)]
+        if table.one_of and len(stated) != 1:
+            raise DeclaredError(
+                f"{path}, line {rows.line_num}: {' and '.join(stated) or 'none of them is'} filled in; each line states "
+                f"one of {', '.join(table.one_of)}"
+            )
         key = tuple(cells.get(name, "") for name in table.key)
         if key and key in first_lines:
             raise DeclaredError(
-                f"{path}, line {rows.line_num}: {', '.join(table.key)} {', '.join(key)!r} stands in line "
+                f"{path}, line {rows.line_num}: {', '.join(table.key)} {', '.join(filter(None, key))!r} stands in line "
                 f"{first_lines[key]} already; keep one"
             )
         first_lines[key] = rows.line_num

@@ -25,7 +25,8 @@ TYPES = {
 
 @dataclass(frozen=True)
 class Table:
-    """A source table. `key` is checked by `land`; empty where the reader's format can't repeat a row."""
+    """A source table. `key` is checked by `land`; empty where the reader's format can't repeat a row. A row states
+    exactly one column of `one_of`, where that has any."""
 
     name: str
     folder: str
@@ -33,6 +34,7 @@ class Table:
     key: tuple[str, ...]
     required: frozenset[str]
     values: dict[str, tuple[str, ...]]
+    one_of: tuple[str, ...] = ()
 
 
 @cache
@@ -46,10 +48,11 @@ def tables() -> dict[str, Table]:
                 columns = table["columns"]
                 fields = [pa.field(c["name"], TYPES[c["data_type"]]) for c in columns]
                 required = frozenset(c["name"] for c in columns if c.get("config", {}).get("meta", {}).get("required"))
-                key = tuple(table.get("config", {}).get("meta", {}).get("key", ()))
+                meta = table.get("config", {}).get("meta", {})
+                key, one_of = tuple(meta.get("key", ())), tuple(meta.get("one_of", ()))
                 values = {c["name"]: c.get("config", {}).get("meta", {}).get("values") for c in columns}
                 values = {name: tuple(allowed) for name, allowed in values.items() if allowed}
-                found[table["name"]] = Table(table["name"], folder, pa.schema(fields), key, required, values)
+                found[table["name"]] = Table(table["name"], folder, pa.schema(fields), key, required, values, one_of)
     return found
 
 

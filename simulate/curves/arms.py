@@ -96,7 +96,7 @@ def _small(seed: int) -> list[Arm]:
             (Launch(12), Launch(24, 0, 10, end="exit")),
             expected_step_count=24,
             has_oddities=True,
-            has_unpositioned_rows=True,
+            has_setup_rows=True,
         ),
         # A script's default name shared by two jobs that ran at the same time.
         Arm(
@@ -123,8 +123,13 @@ def _small(seed: int) -> list[Arm]:
             trainer_step_key="training_step",
             gap_ratios=dict.fromkeys(range(14, 23), 1.0),
         ),
-        # A legitimate step inside the guard band of the seam ratio.
-        Arm("prefilter-9b", (Launch(40, end="exit"),), gap_ratios={25: 0.125}, named_by="assigned"),
+        # A legitimate step inside the guard band of the seam ratio, between the last checkpoint and its resume.
+        Arm(
+            "prefilter-9b",
+            (Launch(24), Launch(40, 0, 24, end="exit")),
+            gap_ratios={25: 0.125},
+            named_by="assigned",
+        ),
         Arm("prefilter-35b", (Launch(0),)),
     ]
     return _placed(planted, seed, expected_step_count=40)
@@ -183,7 +188,7 @@ def _card(seed: int) -> list[Arm]:
                 Launch(300, 0, 40, offset=0.02, repeats_name=True),
                 Launch(500, 2, 280, end="exit"),
             ),
-            has_unpositioned_rows=True,
+            has_setup_rows=True,
         ),
         # A relaunch from scratch died early between a crash and its resume.
         Arm(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from simulate.curves.metrics import ABSENT, COLLIDING, EVALUATION, redone_values
+from simulate.curves.metrics import ABSENT, COLLIDING, EVALUATION, SETUP, redone_values
 from simulate.curves.trainer import Arm, Launch
 from simulate.curves.wandb_writer import LogWriter
 from simulate.files import write_csv
@@ -133,8 +133,8 @@ def _write_early_export(folder: Path, arm: Arm, i: int, logged: list[tuple[Logge
 def _rows(arm: Arm, i: int, values: dict[str, list]) -> Iterator[tuple[int | None, float, dict[str, object]]]:
     """(step, time, row) of every row a launch logs."""
     launch = arm.launches[i]
-    if arm.has_unpositioned_rows and launch.steps:
-        yield None, arm.starts[i].started_at + 5, {"setup/vocabulary_tokens": 151_936}
+    if arm.has_setup_rows and launch.steps:
+        yield None, arm.starts[i].started_at + 5, dict(SETUP)
     standing = [s for s in launch.steps if arm.owner.get(s) == i and not launch.is_excluded]
     redone = range(standing[-1] + 1 if standing else launch.first_step, launch.last_step + 1)
     near = redone_values(arm, i, values, redone)

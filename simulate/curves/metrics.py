@@ -15,6 +15,8 @@ SEQUENCE_LENGTHS = "val/sequence_lengths"
 EVALUATION = "eval/pass_at_1"
 COLLIDING = "val.kl"
 MIXED = "env/note"
+SETUP = {"setup/vocabulary_tokens": 151_936}
+"""What a launch logs once, before its first step and without a position: it belongs to that step."""
 COMMON = [
     HEADLINE,
     "batch/percent_solved_mean",

@@ -89,7 +89,7 @@ class Arm:
     unlogged_steps: frozenset[int] = frozenset()
     trainer_step_key: str = ""
     has_oddities: bool = False
-    has_unpositioned_rows: bool = False
+    has_setup_rows: bool = False
     started_at: float = 0.0
     seconds_per_step: float = 110.0
     rollouts_per_step: int | None = None
@@ -222,11 +222,10 @@ class Arm:
             return "excluded"
         if self.owner.get(step) == i:
             return ""
+        if i not in self.chain:
+            return "other_lineage"
         later = [self.positions[j][self.launches[j].first_step] for j in self.chain if j > i]
-        redone_at_or_below = any(start <= self.positions[i][step] for start in later)
-        if i in self.chain and not redone_at_or_below:
-            return "seam_collapsed"
-        return "rolled_back" if redone_at_or_below else "other_lineage"
+        return "rolled_back" if any(start <= self.positions[i][step] for start in later) else "seam_collapsed"
 
     def superseded_by(self, i: int, step: int) -> int | None:
         """The launch that redid the work of launch `i` at `step`, where that was lost to the curve."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from simulate.curves.logs import Log, place_of
-from simulate.curves.metrics import ABSENT, COLLIDING, DEAD, MIXED
+from simulate.curves.metrics import ABSENT, COLLIDING, DEAD, MIXED, SETUP
 from simulate.curves.trainer import Arm
 from simulate.files import write_csv
 
@@ -42,6 +42,8 @@ class Truth:
             row = place_of(arm, owner, step)
             position, run_id = row[arm.position_key], arm.starts[owner].run_id
             row |= {name: column[step - 1] for name, column in values.items()}
+            if arm.has_setup_rows and step == arm.launches[owner].first_step:
+                row |= SETUP
             for name, value in row.items():
                 if value is ABSENT:
                     continue
@@ -85,13 +87,11 @@ class Truth:
         for log in logs:
             self.logs.append([log.directory, log.run_id, len(log.rows), told(log.is_unfinished)])
             for row in log.rows:
-                reason = "excluded" if arm.launches[row.launch].is_excluded else "unpositioned"
-                if log.is_duplicate:
-                    reason = "duplicate_source"
-                elif row.step is not None:
-                    reason = arm.drop_reason(row.launch, row.step)
-                ordinal = None if reason else arm.training_step[row.step]
-                heir = arm.superseded_by(row.launch, row.step) if row.step and not log.is_duplicate else None
+                # A row without a position shares the fate of the step that it came before.
+                step = row.step or arm.launches[row.launch].first_step
+                reason = "duplicate_source" if log.is_duplicate else arm.drop_reason(row.launch, step)
+                ordinal = None if reason else arm.training_step[step]
+                heir = None if log.is_duplicate else arm.superseded_by(row.launch, step)
                 superseded_by = None if heir is None else arm.starts[heir].run_id
                 self.run_rows.append([log.run_id, log.directory, row.row_idx, reason or None, ordinal, superseded_by])
 
@@ -154,7 +154,6 @@ def _findings(arm: Arm) -> Iterator[tuple[str, str]]:
         "arm_running": arm.is_running,
         "unexpected_step_count": not arm.is_running and arm.expected_step_count not in (None, len(arm.training_step)),
         "seam_guard_band": any(GUARD_BAND[0] < ratio < GUARD_BAND[1] for ratio in arm.gap_ratios.values()),
-        "unpositioned_rows": arm.has_unpositioned_rows,
         "arm_without_kept_steps": not alive,
     }
     yield from ((kind, arm.name) for kind, holds in planted.items() if holds)

@@ -65,12 +65,19 @@ def _declare(folder: Path, planned: list[Arm]) -> None:
     )
     write_csv(
         folder / "arm_assignments.csv",
-        ["run_id", "arm", "reason"],
+        ["run_id", "run_pattern", "name_pattern", "group_pattern", "arm", "reason"],
         [
-            [start.run_id, a.name, "Launched with a scratch exp_name."]
-            for a in planned
-            if a.named_by == "assigned"
-            for start in a.starts
+            *(
+                [start.run_id, None, None, None, a.name, "Launched with a scratch exp_name."]
+                for a in planned
+                if a.named_by == "assigned"
+                for start in a.starts
+            ),
+            *(
+                [None, None, None, a.name, a.name, "Its runs have names that the tracker made up."]
+                for a in planned
+                if a.named_by == "group"
+            ),
         ],
     )
     write_csv(

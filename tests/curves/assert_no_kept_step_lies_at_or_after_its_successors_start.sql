@@ -1,16 +1,18 @@
 -- Protects: truncation. What a restart redid is not on the curve twice.
--- Fails when: a kept step of one segment lies at or after the start of a later segment of the chosen lineage.
+-- Fails when: a kept row lies at or after the start of a later segment of its track's chosen lineage.
 -- Not a check of: which lineage was chosen.
 select
-    steps.arm,
-    steps.training_step,
-    steps.position,
+    run_rows.arm,
+    run_rows.log_id,
+    run_rows.row_idx,
+    run_rows.position,
     later.segment_number,
     later.first_position
-from {{ ref('arm_steps') }} as steps
+from {{ ref('run_rows') }} as run_rows
 inner join {{ ref('segments') }} as later
     on
-        steps.arm = later.arm
-        and steps.segment_number < later.segment_number
-        and steps.position >= later.first_position
-where later.is_chosen
+        run_rows.arm = later.arm
+        and run_rows.track_number = later.track_number
+        and run_rows.segment_number < later.segment_number
+        and run_rows.position >= later.first_position
+where run_rows.drop_reason is null and later.is_chosen

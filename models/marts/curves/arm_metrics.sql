@@ -1,15 +1,24 @@
 -- Grain: one row per (arm, training_step, metric).
--- Decides the value of a step that was logged in several rows: the last that is not null.
+-- Decides the value of a step that was logged in several rows: the last that is not null, the main track's first.
 with kept_rows as (
     select
         run_rows.log_id,
         run_rows.row_idx,
         run_rows.arm,
         run_rows.training_step,
-        arm_steps.row_count
+        count(*) over (partition by run_rows.arm, run_rows.training_step) > 1 as has_company,
+        row_number() over (
+            partition by run_rows.arm, run_rows.training_step
+            order by
+                case when segments.is_main_track then 1 else 0 end,
+                run_rows.segment_number,
+                run_rows.position,
+                run_rows.row_idx
+        ) as row_rank
     from {{ ref('run_rows') }} as run_rows
-    inner join {{ ref('arm_steps') }} as arm_steps
-        on run_rows.arm = arm_steps.arm and run_rows.training_step = arm_steps.training_step
+    inner join {{ ref('segments') }} as segments
+        on run_rows.arm = segments.arm and run_rows.segment_number = segments.segment_number
+    where run_rows.drop_reason is null
 ),
 
 history as (
@@ -32,9 +41,9 @@ logged as (
         history.metric,
         history.value,
         history.value_text,
-        history.row_idx,
+        kept_rows.row_rank,
         history.key_path,
-        kept_rows.row_count > 1 or ambiguous_names.metric is not null as has_several
+        kept_rows.has_company or ambiguous_names.metric is not null as has_several
     from history
     inner join kept_rows on history.log_id = kept_rows.log_id and history.row_idx = kept_rows.row_idx
     left join ambiguous_names
@@ -51,7 +60,7 @@ ranked as (
         partition by arm, training_step, metric
         order by
             case when value is null and value_text is null then 1 else 0 end asc,
-            row_idx desc,
+            row_rank desc,
             key_path asc nulls first
     )
 ),

@@ -1,5 +1,5 @@
 -- Grain: one row per arm.
--- Sets an arm's stitched curve beside what was declared of it; the two ratios show how safe the seam threshold was.
+-- Sets an arm's stitched curve beside what was declared of it.
 with runs as (
     select
         arm,
@@ -11,6 +11,15 @@ with runs as (
     group by arm
 ),
 
+families as (
+    select
+        arm,
+        min(variant_of) as variant_of,
+        case when count(seed) = count(*) and min(seed) = max(seed) then min(seed) end as seed
+    from {{ ref('run_arms') }}
+    group by arm
+),
+
 lineages as (
     select
         arm,
@@ -19,16 +28,7 @@ lineages as (
         max(case when is_chosen then lineage_step_count end) as chosen_lineage_step_count,
         max_by(run_id, case when is_chosen then segment_number end) as leaf_run_id
     from {{ ref('segments') }}
-    group by arm
-),
-
-margins as (
-    select
-        arm,
-        median(gap) as median_gap,
-        min(case when gap_ratio >= {{ var('seam_ratio') }} then gap_ratio end) as tightest_kept_gap_ratio,
-        max(case when gap_ratio < {{ var('seam_ratio') }} then gap_ratio end) as widest_collapsed_gap_ratio
-    from {{ ref('logged_steps') }}
+    where is_main_track
     group by arm
 ),
 
@@ -41,11 +41,15 @@ steps as (
     group by arm
 ),
 
+margins as (select * from {{ ref('arm_margins') }}),
+
 declared as (select * from {{ source('declared', 'arms') }}),
 
 final as (
     select
         runs.arm,
+        families.variant_of,
+        families.seed,
         runs.run_count,
         cast(runs.log_count as bigint) as log_count,
         cast(runs.logged_row_count as bigint) as logged_row_count,
@@ -61,11 +65,14 @@ final as (
         coalesce(steps.has_step_hole, false) as has_step_hole,
         runs.position_key,
         margins.median_gap,
+        margins.logging_interval,
         margins.tightest_kept_gap_ratio,
+        margins.tightest_kept_seam_ratio,
         margins.widest_collapsed_gap_ratio,
         coalesce(declared.headline_metric, '{{ var("headline_metric") }}') as headline_metric,
         declared.note
     from runs
+    inner join families on runs.arm = families.arm
     left join lineages on runs.arm = lineages.arm
     left join margins on runs.arm = margins.arm
     left join steps on runs.arm = steps.arm

@@ -1,61 +1,86 @@
 -- Grain: one row per run_id.
--- Decides which arm a run belongs to; of a run's several logs the latest that states a thing is believed.
-with logs as (
+-- Decides which arm a run belongs to: its name, the variant of it that its config states, or the arm of the run that it
+-- resumes, whatever its config says.
+with recursive
+
+run_names as (select * from {{ ref('run_names') }}),
+
+run_reaches as (select * from {{ ref('run_reaches') }}),
+
+resumable as (
     select
-        stated.*,
-        standing.log_number
-    from {{ ref('stg_history__logs') }} as stated
-    inner join {{ ref('logs') }} as standing on stated.log_id = standing.log_id
-    where stated.run_id is not null and not standing.is_duplicate_producer
+        later.base,
+        later.run_number,
+        max(earlier.run_number) as earlier_run_number,
+        bool_or(earlier.variant = later.variant) as resumes_its_equal
+    from run_reaches as later
+    inner join run_reaches as earlier
+        on
+            later.base = earlier.base
+            and later.run_number > earlier.run_number
+            and later.first_position > earlier.first_position
+            + {{ var('resume_reach_gaps') }} * later.family_median_gap
+            and earlier.last_position >= later.first_position
+            - {{ var('resume_reach_gaps') }} * later.family_median_gap
+    where later.first_position > later.median_gap
+    group by later.base, later.run_number
 ),
 
-config as (select * from {{ ref('stg_history__config') }}),
-
-assignments as (select * from {{ source('declared', 'arm_assignments') }}),
-
-experiment_names as (
+resumed as (
     select
-        log_id,
-        nullif(value_text, '') as exp_name
-    from config
-    where config_key = 'exp_name' and value_text is not null
+        base,
+        run_number,
+        earlier_run_number
+    from resumable
+    where not resumes_its_equal
 ),
 
-stated as (
+traced as (
     select
-        logs.run_id,
-        max_by(experiment_names.exp_name, case when experiment_names.exp_name is not null then logs.log_number end)
-            as exp_name,
-        max_by(logs.arm_in_path, case when logs.arm_in_path is not null then logs.log_number end) as arm_in_path,
-        max_by(logs.run_name, case when logs.run_name is not null then logs.log_number end) as run_name,
-        max_by(logs.run_group, case when logs.run_group is not null then logs.log_number end) as run_group,
-        max_by(logs.project, case when logs.project is not null then logs.log_number end) as project,
-        max_by(logs.state, case when logs.state is not null then logs.log_number end) as state,
-        min(logs.started_at) as started_at
-    from logs
-    left join experiment_names on logs.log_id = experiment_names.log_id
-    group by logs.run_id
+        run_reaches.base,
+        run_reaches.run_number,
+        run_reaches.run_id,
+        run_reaches.variant as arm,
+        'identity' as evidence
+    from run_reaches
+    left join resumed on run_reaches.base = resumed.base and run_reaches.run_number = resumed.run_number
+    where resumed.run_number is null
+    union all
+    select
+        resumed.base,
+        resumed.run_number,
+        run_reaches.run_id,
+        traced.arm,
+        'resumed'
+    from resumed
+    inner join traced on resumed.base = traced.base and resumed.earlier_run_number = traced.run_number
+    inner join run_reaches on resumed.base = run_reaches.base and resumed.run_number = run_reaches.run_number
+),
+
+seeds as (
+    select
+        run_id,
+        min_by(stated_value, config_key) as seed
+    from {{ ref('run_config') }}
+    where last_name = 'seed' and stated_value is not null
+    group by run_id
 ),
 
 final as (
     select
-        stated.run_id,
-        coalesce(
-            assignments.arm,
-            stated.exp_name,
-            stated.arm_in_path,
-            nullif(regexp_extract(stated.run_name, '^(.+)__-?[0-9]+__[0-9]+$', 1), ''),
-            stated.run_group,
-            stated.run_name,
-            stated.run_id
-        ) as arm,
-        stated.run_name,
-        stated.run_group,
-        stated.project,
-        stated.state,
-        stated.started_at
-    from stated
-    left join assignments on stated.run_id = assignments.run_id
+        run_names.run_id,
+        coalesce(traced.arm, run_names.name) as arm,
+        coalesce(traced.evidence, run_names.evidence) as evidence,
+        coalesce(seeds.seed, run_names.seed_in_name) as seed,
+        traced.base as variant_of,
+        run_names.run_name,
+        run_names.run_group,
+        run_names.project,
+        run_names.state,
+        run_names.started_at
+    from run_names
+    left join traced on run_names.run_id = traced.run_id
+    left join seeds on run_names.run_id = seeds.run_id
 )
 
 select * from final

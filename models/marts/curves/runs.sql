@@ -22,14 +22,6 @@ run_segments as (
     group by run_id
 ),
 
-position_keys as (
-    select
-        run_id,
-        max(position_key) as position_key
-    from {{ ref('row_positions') }}
-    group by run_id
-),
-
 row_counts as (
     select
         run_id,
@@ -66,12 +58,12 @@ final as (
         coalesce(row_counts.rolled_back_row_count, 0) as rolled_back_row_count,
         coalesce(row_counts.seam_collapsed_row_count, 0) as seam_collapsed_row_count,
         run_logs.is_unfinished,
-        position_keys.position_key,
+        arm_keys.position_key,
         rollout_runs.has_tool_parser_mismatch
     from run_arms
     inner join run_logs on run_arms.run_id = run_logs.run_id
     left join run_segments on run_arms.run_id = run_segments.run_id
-    left join position_keys on run_arms.run_id = position_keys.run_id
+    left join {{ ref('arm_keys') }} as arm_keys on run_arms.arm = arm_keys.arm
     left join row_counts on run_arms.run_id = row_counts.run_id
     left join {{ ref('rollout_runs') }} as rollout_runs on run_arms.run_name = rollout_runs.run_name
 )

@@ -18,6 +18,7 @@ timed as (
     select
         logs.run_id,
         run_arms.arm,
+        run_arms.variant_of,
         log_rows.log_id,
         log_rows.row_idx,
         log_rows.record_number,
@@ -40,7 +41,7 @@ excluded as (
     inner join exclusions
         on
             coalesce(exclusions.run_id, timed.run_id) = timed.run_id
-            and coalesce(exclusions.arm, timed.arm) = timed.arm
+            and (exclusions.arm is null or exclusions.arm = timed.arm or exclusions.arm = timed.variant_of)
             and (exclusions.logged_from is null or timed.happened_at >= exclusions.logged_from)
             and (exclusions.logged_until is null or timed.happened_at < exclusions.logged_until)
 ),
