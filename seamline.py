@@ -209,6 +209,22 @@ def sql(
 
 
 @app.command()
+def explain(
+    arm: Annotated[str, typer.Argument(metavar="ARM", help="An arm, as in the mart `arms`.")],
+    step: Annotated[int | None, typer.Option("--step", min=1, help="Also whence this training_step comes.")] = None,
+    metric: Annotated[str | None, typer.Option("--metric", help="With --step: this metric alone.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    home: HomeOption = None,
+) -> None:
+    """Say why an arm's curve is this curve: its launches, lineages, seams, and what was dropped by whom."""
+    from warehouse.explain import show
+
+    if metric is not None and step is None:
+        raise typer.BadParameter("--metric goes with --step")
+    show(find_home(home), arm, step, metric, json)
+
+
+@app.command()
 def report(
     target: Annotated[Path, typer.Argument(metavar="OUT.html", help="The page to write; an earlier one is replaced.")],
     home: HomeOption = None,

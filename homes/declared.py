@@ -124,8 +124,8 @@ def _check_file(path, rows, table: Table) -> None:
         stated = [name for name in table.one_of if cells.get(name)]
         if table.one_of and len(stated) != 1:
             raise DeclaredError(
-                f"{path}, line {rows.line_num}: {' and '.join(stated) or 'none of them is'} filled in; each line states "
-                f"one of {', '.join(table.one_of)}"
+                f"{path}, line {rows.line_num}: {' and '.join(stated) or 'none of them is'} filled in; "
+                f"each line states one of {', '.join(table.one_of)}"
             )
         key = tuple(cells.get(name, "") for name in table.key)
         if key and key in first_lines:

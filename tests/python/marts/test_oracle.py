@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from tests.python.support.stitch.axes import is_connecting
-from tests.python.support.stitch.shapes import campaigns
 from tests.python.support.stitch.oracle import Axis, Declared, Log, Row, stitch
+from tests.python.support.stitch.shapes import campaigns
 
 FIRST = 1_700_000_000
 
@@ -17,7 +17,7 @@ FIRST = 1_700_000_000
 def run(run_id, positions, key="global_step", metrics=("loss",), at=0, step_from=0, **facts):
     """A log with a row a position, a minute apart, that starts `at` hours after the first."""
     rows = [
-        Row(step_from + n, FIRST + 3600 * at + 60 * n, {key: p} | {m: 10.0 + n for m in metrics})
+        Row(step_from + n, FIRST + 3600 * at + 60 * n, {key: p} | dict.fromkeys(metrics, 10.0 + n))
         for n, p in enumerate(positions)
     ]
     facts = {"run_name": "grpo", "started_at": FIRST + 3600 * at} | facts
@@ -628,8 +628,10 @@ def test_any_campaign(campaign):
 def told(found):
     """All that the SQL is compared with, in one comparable piece of text."""
     rows = {
-        spot: (r.arm, r.drop_reason, r.position, r.position_source, r.segment_number, r.track_number)
-        + (r.superseded_by_run_id, r.gap_ratio, r.training_step)
+        spot: (
+            (r.arm, r.drop_reason, r.position, r.position_source, r.segment_number, r.track_number),
+            (r.superseded_by_run_id, r.gap_ratio, r.training_step),
+        )
         for spot, r in found.rows.items()
     }
     steps = {spot: (step.position, step.segment.number, step.gap_ratio) for spot, step in found.steps.items()}

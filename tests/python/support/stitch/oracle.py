@@ -1,4 +1,4 @@
-"""The stitch in plain Python, row by row: sections A, C to F of docs/judgement.md. The oracle of the SQL, independent of it."""
+"""The stitch in plain Python, row by row: sections A, C to F of docs/judgement.md. It shares nothing with the SQL."""
 
 import itertools
 from collections import defaultdict
