@@ -23,10 +23,10 @@ POSITION_KEYS = words(
 TRAINER_STEP_KEYS = words("training_step train/global_step training/global_step trainer/global_step")
 AXIS_NAMES = set(
     words(
-        "step steps global_step global_steps train_step training_step iteration iterations iter training_iteration "
-        "update updates epoch epochs timestep timesteps total_timesteps num_timesteps env_steps episode episodes timestamp "
-        "time wall_time walltime runtime elapsed tokens num_tokens total_tokens num_input_tokens_seen samples "
-        "consumed_samples"
+        "step steps global_step global_steps train_step training_step iteration iterations iter "
+        "training_iteration update updates epoch epochs timestep timesteps total_timesteps num_timesteps "
+        "env_steps episode episodes timestamp time wall_time walltime runtime elapsed tokens num_tokens "
+        "total_tokens num_input_tokens_seen samples consumed_samples"
     )
 )
 REACH_GAPS = 2
