@@ -13,7 +13,8 @@ def resumed_under_train_step(shape: Shape) -> None:
 
 
 def resumed_under_rollout_step(shape: Shape) -> None:
-    _crash_and_resume(shape, "rollout/step", 10, ["first", "second", "third"])
+    """Each launch is named by its hour, too."""
+    _crash_and_resume(shape, "rollout/step", 10, ["first", "second", "third"], "_2026-10-0{}_08-30-00")
 
 
 def dense_then_rare(shape: Shape) -> None:
@@ -34,15 +35,15 @@ def dense_then_rare(shape: Shape) -> None:
 
 
 def coarser_relaunch(shape: Shape) -> None:
-    """Relaunched from scratch with a row every 10 steps, and dead soon: it is the curve, and a finding says so.
+    """Relaunched from scratch with a row every few steps, and dead soon: it is the curve, and a finding says so.
 
-    Its first row is at 10, which the first launch had passed: by position alone it would be a resume.
+    The first launch had passed its first row: by position alone it would be a resume.
     """
-    count, died_after = shape.rng.randrange(31, 48), shape.rng.randrange(2, 4)
+    count, died_after, every = shape.rng.randrange(31, 48), shape.rng.randrange(2, 5), shape.rng.randrange(3, 6)
     log = shape.log(shape.run("first"), "global_step")
     shape.train(log, "global_step", [lost("other_lineage", n) for n in range(1, count + 1)])
     log = shape.log(shape.run("relaunched"), "global_step")
-    shape.train(log, "global_step", [step(n, 10 * n) for n in range(1, died_after + 1)])
+    shape.train(log, "global_step", [step(n, every * n) for n in range(1, died_after + 1)])
     shape.finds("longer_lineage_not_chosen")
 
 
@@ -85,13 +86,17 @@ def two_cadences(shape: Shape) -> None:
     shape.finds("logging_intervals_differ")
 
 
-def _crash_and_resume(shape: Shape, key: str, stride: int, tails: list[str]) -> None:
-    """A launch for each tail (the run's id), each from a checkpoint of the one before; a row every `stride`."""
+def _crash_and_resume(shape: Shape, key: str, stride: int, ids: list[str], name_tail: str = "") -> None:
+    """A launch for each run id, each from a checkpoint of the one before; a row every `stride`."""
     first, reached = [1], [shape.rng.randrange(8, 16)]
-    for _ in tails[1:]:
+    for _ in ids[1:]:
         first.append(shape.rng.randrange(first[-1] + 2, reached[-1] + 1))
         reached.append(reached[-1] + shape.rng.randrange(3, 12))
-    runs = [shape.run(tail) for tail in tails]
+    evidence = "launch_name" if name_tail else "run_name"
+    names = [shape.name + name_tail.format(i + 1) for i in range(len(ids))]
+    runs = [
+        shape.run(tail, arm=shape.name, run_name=name, evidence=evidence) for tail, name in zip(ids, names, strict=True)
+    ]
     for i, run in enumerate(runs):
         log = shape.log(run, key, has_exit=i == len(runs) - 1)
         places = []

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from simulate.files import write_csv
-from simulate.shapes.planted import Log, Shape
+from simulate.shapes.planted import Log, Place, Shape
 
 Curve = dict[tuple[int, str], object]
 """(training_step, metric) -> value."""
@@ -81,5 +81,5 @@ def _curve(arm: str, logs: list[Log]) -> Curve:
     return curve
 
 
-def _kept(logs: list[Log]) -> Iterator[tuple[Log, dict[str, object], "object"]]:
+def _kept(logs: list[Log]) -> Iterator[tuple[Log, dict[str, object], Place]]:
     return ((log, values, place) for log in logs for values, place in log.rows if place.training_step)
