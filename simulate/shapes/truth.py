@@ -55,10 +55,8 @@ def _steps(arm: str, logs: list[Log]) -> dict[int, tuple[float | None, str]]:
     """(position, run) of each training step, in their order."""
     made: dict[int, tuple[float | None, str]] = {}
     for log, _, place in _kept(logs):
-        if place.is_step and made.setdefault(place.training_step, (place.position, log.run.run_id)) != (
-            place.position,
-            log.run.run_id,
-        ):
+        own = (place.position, log.run.run_id)
+        if place.is_step and made.setdefault(place.training_step, own) != own:
             raise ValueError(f"{arm}: two rows make training step {place.training_step}")
     positions = [made[n][0] for n in sorted(made)]
     if sorted(made) != list(range(1, len(made) + 1)) or positions != sorted(set(positions)):
