@@ -243,7 +243,8 @@ def simulate(
     scale: Annotated[
         str,
         typer.Option(
-            help="small (seconds), card (13 arms, 60 runs), a number of arms, or bench (rollouts as long as real ones)."
+            help="small (seconds), card (13 arms, 60 runs), a number of arms, shapes (W&B logs of every shape of "
+            "restart, axis and name), or bench (rollouts as long as real ones)."
         ),
     ] = "small",
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same bytes.")] = 0,

@@ -8,6 +8,7 @@ from simulate.checkpoints import write as checkpoints
 from simulate.curves import write as curves
 from simulate.rollouts import write as rollouts
 from simulate.rounds import write as rounds
+from simulate.shapes import write as shapes
 
 MARK = ".seamline-simulation"
 """A file that lists what a simulation wrote into its folder, so that a new one may replace just that."""
@@ -15,16 +16,20 @@ MARK = ".seamline-simulation"
 DOMAINS = [curves.write, rollouts.write, rounds.write, checkpoints.write]
 """Each writes its upstream files, `declared/` and `truth/` below the folder, from (folder, scale, seed)."""
 
+PARTIAL = {"bench": [rollouts.write], "shapes": [shapes.write]}
+"""What there is at scales that are no whole campaign."""
+
 
 def simulate(folder: Path, scale: str = "small", seed: int = 0) -> None:
     """Write a campaign below `folder`, replacing an earlier simulation there. Same scale and seed, same bytes.
 
-    At the scale bench there are only rollouts, as long as real ones.
+    At the scale bench there are only rollouts, as long as real ones; at the scale shapes only W&B logs, of every shape
+    of restart, axis and name that the stitch must tell apart.
 
     Raises SeamlineError where the scale is none, or where the folder holds anything but a simulation.
     """
-    if scale not in ("small", "card", "bench") and not (scale.isascii() and scale.isdigit() and int(scale) > 0):
-        raise SeamlineError(f"scale {scale!r}: say small, card, bench or a number of arms")
+    if scale not in ("small", "card", *PARTIAL) and not (scale.isascii() and scale.isdigit() and int(scale) > 0):
+        raise SeamlineError(f"scale {scale!r}: say small, card, shapes, bench or a number of arms")
     if folder.exists() and not folder.is_dir():
         raise SeamlineError(f"{folder}: a file; name a folder to write the simulation to")
     _check_replaceable(folder)
@@ -32,7 +37,7 @@ def simulate(folder: Path, scale: str = "small", seed: int = 0) -> None:
     try:
         shutil.rmtree(aside, ignore_errors=True)
         aside.mkdir(parents=True)
-        for write in [rollouts.write] if scale == "bench" else DOMAINS:
+        for write in PARTIAL.get(scale, DOMAINS):
             write(aside, scale, seed)
         (aside / MARK).write_text("".join(f"{path.name}\n" for path in sorted(aside.iterdir())))
         shutil.rmtree(folder, ignore_errors=True)

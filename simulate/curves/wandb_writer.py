@@ -122,6 +122,16 @@ class LogWriter:
         self._stream_id = record._info.stream_id = run_id
         self._write(record)
 
+    def define_metric(self, pattern: str, step_metric: str) -> None:
+        """What `run.define_metric` writes: a metric, or a prefix where the pattern ends in `*`, and its step metric."""
+        record = pb.Record()
+        metric = record.metric
+        metric.glob_name, metric.name = (pattern, "") if pattern.endswith("*") else ("", pattern)
+        metric.step_metric = step_metric
+        metric.options.step_sync = metric.options.defined = True
+        record._info.stream_id = self._stream_id
+        self._write(record)
+
     def history(self, row: Mapping[str, object]) -> None:
         """One history row. The caller gives `_step`, `_timestamp` and `_runtime` as items like the others."""
         record = pb.Record()

@@ -233,7 +233,7 @@ def test_the_scale_bench_writes_rollouts_as_long_as_real_ones(tmp_path: Path) ->
 
 @pytest.mark.parametrize("scale", ["huge", "0", "-1", "1.5", "", "²"])
 def test_a_scale_that_is_none_is_refused(scale: str, tmp_path: Path) -> None:
-    with pytest.raises(SeamlineError, match="say small, card, bench or a number"):
+    with pytest.raises(SeamlineError, match="say small, card, shapes, bench or a number"):
         simulate(tmp_path / "x", scale, 0)
     assert not (tmp_path / "x").exists()
 
@@ -242,7 +242,7 @@ def test_the_command_says_where_the_truth_is(tmp_path: Path) -> None:
     done = seamline("simulate", tmp_path / "one", "--seed", "7")
     assert str(tmp_path / "one" / "truth") in done.stdout and (tmp_path / "one" / "truth" / "curves.csv").exists()
     refused = seamline("simulate", tmp_path / "one", "--scale", "vast", check=False)
-    assert refused.returncode == 1 and "say small, card, bench or a number" in refused.stderr
+    assert refused.returncode == 1 and "say small, card, shapes, bench or a number" in refused.stderr
 
 
 def test_a_number_makes_that_many_arms_of_five_runs(tmp_path: Path) -> None:

@@ -43,6 +43,8 @@ import json, sys, wandb
 config, row = json.loads(sys.argv[1])
 run = wandb.init(project="sc3", entity="sim-lab", group="sc3", name="a__42__1", id="sdk00001", config=config,
                  settings=wandb.Settings(x_disable_stats=True))
+run.define_metric("eval/*", step_metric="eval/global_step")
+run.define_metric("eval/pass1", step_metric="train/step")
 run.log(row)
 run.log({"whole": 2.0}, step=5)
 run.finish()
@@ -69,6 +71,8 @@ def test_a_log_equals_the_sdks(tmp_path: Path) -> None:
     ours_path = tmp_path / "run-sdk00001.wandb"
     with LogWriter(ours_path, shuffle=random.Random(1)) as writer:
         writer.run("sdk00001", 1.79e9, CONFIG, "a__42__1", "sc3", "sim-lab", "sc3")
+        writer.define_metric("eval/*", "eval/global_step")
+        writer.define_metric("eval/pass1", "train/step")
         writer.history(ROW | {"_step": 0, "_timestamp": 1.79e9, "_runtime": 0.5})
         writer.history({"whole": 2.0, "_step": 5, "_timestamp": 1.79e9, "_runtime": 0.75})
         writer.exit()
@@ -77,8 +81,8 @@ def test_a_log_equals_the_sdks(tmp_path: Path) -> None:
     def only(log, kind):
         return [record for record in log if kind_of(record) == kind]
 
-    assert [kind_of(r) for r in ours] == ["header", "run", "history", "history", "exit"]
-    for kind in ("header", "run", "history", "exit"):
+    assert [kind_of(r) for r in ours] == ["header", "run", "metric", "metric", "history", "history", "exit"]
+    for kind in ("header", "run", "metric", "history", "exit"):
         assert len(only(ours, kind)) == len(only(theirs, kind)), kind
     for mine, sdks in zip(only(ours, "history"), only(theirs, "history"), strict=True):
         assert unordered(mine) == unordered(sdks)
@@ -87,6 +91,7 @@ def test_a_log_equals_the_sdks(tmp_path: Path) -> None:
         assert fields(mine) == fields(sdks)
         for item in mine.history.item:
             assert fields(item) == fields(sdks.history.item[0])
+    assert [record.metric for record in only(ours, "metric")] == [record.metric for record in only(theirs, "metric")]
     run, sdk_run = only(ours, "run")[0].run, only(theirs, "run")[0].run
     assert {(i.key, i.value_json) for i in run.config.update} == {
         (i.key, i.value_json) for i in sdk_run.config.update if i.key != "_wandb"
@@ -98,7 +103,7 @@ def test_a_log_equals_the_sdks(tmp_path: Path) -> None:
     assert fields(only(ours, "exit")[0].exit) | {"runtime"} == fields(only(theirs, "exit")[0].exit) | {"runtime"}
     assert fields(only(ours, "header")[0].header) == fields(only(theirs, "header")[0].header)
     numbers = [record.num for record in ours]
-    assert numbers == [1, 2, 3, 4, 5]
+    assert numbers == [1, 2, 3, 4, 5, 6, 7]
 
 
 @pytest.mark.parametrize("log", sorted(DATA.glob("wandb/sdk-0*/*/*.wandb")), ids=lambda log: "/".join(log.parts[-3:-1]))
