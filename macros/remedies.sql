@@ -1,23 +1,32 @@
 {#- What a finding offers as `remedy`: one or several lines of `declared/<file>.csv: <line>`, to be put into that file (in
     place of the line of the same key, where it has one), or the page that says what to do. -#}
 
-{#- A line of a declared file, as SQL. `cells` are SQL expressions by column; a column left out is empty. -#}
+{#- A line of a declared file, as SQL, with every column of it. `cells` are SQL expressions by column; a column left
+    out is empty. -#}
 {% macro declared_line(file, cells) -%}
-  {%- set columns = {
-      'arms': ['arm', 'expected_step_count', 'expected_rollouts_per_step', 'is_running', 'position_key', 'headline_metric', 'leaf_run_id', 'note'],
-      'arm_assignments': ['run_id', 'run_pattern', 'name_pattern', 'group_pattern', 'arm', 'reason']
-  }[file] -%}
   'declared/{{ file }}.csv: '
-  {%- for column in columns %} || {{ csv_cell(cells[column]) if column in cells else "''" }}{{ " || ','" if not loop.last }}{% endfor -%}
+  {%- for column in declared_columns(file) %} || {{ csv_cell(cells[column]) if column in cells else "''" }}{{ " || ','" if not loop.last }}{% endfor -%}
 {%- endmacro %}
 
 {#- The line of declared/arms.csv of an arm with some cells changed. `arms` names its row of arms.csv, all null where it has none. -#}
 {% macro arms_line(arm, arms, changes) -%}
   {%- set cells = {'arm': arm} -%}
-  {%- for column in ['expected_step_count', 'expected_rollouts_per_step', 'is_running', 'position_key', 'headline_metric', 'leaf_run_id', 'note'] -%}
+  {%- for column in declared_columns('arms') if column != 'arm' -%}
     {%- do cells.update({column: changes.get(column, arms ~ '.' ~ column)}) -%}
   {%- endfor -%}
   {{ declared_line('arms', cells) }}
+{%- endmacro %}
+
+{#- The columns of a declared file in the order of its template, from the YAML that the readers take them from too; none
+    while dbt parses, when it knows no sources. -#}
+{% macro declared_columns(file) -%}
+  {%- set columns = [] -%}
+  {%- if execute -%}
+    {%- for source in graph.sources.values() if source.source_name == 'declared' and source.name == file -%}
+      {%- do columns.extend(source.columns) -%}
+    {%- endfor -%}
+  {%- endif -%}
+  {%- do return(columns) -%}
 {%- endmacro %}
 
 {#- A value as a cell of a CSV file; null is empty. -#}
@@ -29,7 +38,7 @@
   end
 {%- endmacro %}
 
-{#- The part of docs/findings.md about a kind of finding. -#}
-{% macro findings_page(kind) -%}
-  'docs/findings.md#{{ kind }}'
+{#- The part of docs/findings.md about a kind of finding; without one, about the kind that the row's column says. -#}
+{% macro findings_page(kind=none) -%}
+  {{ "'docs/findings.md#" ~ kind ~ "'" if kind else "'docs/findings.md#' || kind" }}
 {%- endmacro %}

@@ -76,8 +76,6 @@ class Truth:
             self._findings.add(("logprobs_do_not_match_tokens", shard))
         if not is_declared:
             self._findings.add(("unknown_tokenizer", run_name))
-        if arm.launches[rollout.index].is_excluded:
-            self._findings.add(("tool_parser_mismatch", run_name))
         if is_split and rollout.call_count is not None:
             self._matches[run_name, rollout.step].append(made.tool_block_count == rollout.call_count)
         if reason is None:

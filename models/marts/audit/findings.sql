@@ -2,8 +2,6 @@
     'curve_findings', 'history_findings', 'summary_findings', 'rollout_findings', 'turn_findings',
     'candidate_findings', 'run_findings', 'decision_findings', 'teacher_findings', 'price_findings', 'checkpoint_findings'
 ] %}
-{#- the others state none yet -#}
-{%- set with_remedies = ['curve_findings'] %}
 -- Grain: one row per (kind, subject).
 -- What a person should look at, from every domain, in one place.
 {%- for domain in domains %}
@@ -13,7 +11,7 @@ select
     domain,
     severity,
     detail,
-    {{ 'remedy' if domain in with_remedies else 'cast(null as string) as remedy' }}
+    remedy
 from {{ ref(domain) }}
 {%- if not loop.last %}
 union all

@@ -20,6 +20,7 @@ select
     'info' as severity,
     'the summary of ' || metric_count || ' metrics is not what was logged last (first: ' || metric || ', '
     || summary_json || ' in the summary, another value in row ' || last_row_idx || '): either the log lacks its last '
-    || 'rows, or the run set its summary itself; the mart summary_values has both numbers' as detail
+    || 'rows, or the run set its summary itself; the mart summary_values has both numbers' as detail,
+    {{ findings_page('summary_differs') }} as remedy
 from differing
 where metric_number = 1

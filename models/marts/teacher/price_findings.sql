@@ -14,7 +14,8 @@ final as (
         'price_ambiguous' as kind,
         model as subject,
         'warn' as severity,
-        'several declared prices fit equally well on ' || count(*) || ' days: its cost is unknown there' as detail
+        'several declared prices fit equally well on ' || count(*) || ' days: its cost is unknown there' as detail,
+        {{ findings_page('price_ambiguous') }} as remedy
     from {{ ref('call_prices') }}
     where is_ambiguous
     group by model
@@ -23,14 +24,16 @@ final as (
         'price_starts_twice',
         model_pattern || ' ' || coalesce(cast(valid_from as string), 'always'),
         'warn',
-        'declared/model_prices.csv gives this price more than once'
+        'declared/model_prices.csv gives this price more than once',
+        {{ findings_page('price_starts_twice') }}
     from starts
     union all
     select distinct
         'price_negative',
         model_pattern,
         'warn',
-        'declared/model_prices.csv gives it a negative price'
+        'declared/model_prices.csv gives it a negative price',
+        {{ findings_page('price_negative') }}
     from {{ source('declared', 'model_prices') }}
     where
         input_usd_per_million < 0
@@ -43,5 +46,6 @@ select
     subject,
     'teacher' as domain,
     severity,
-    detail
+    detail,
+    remedy
 from final

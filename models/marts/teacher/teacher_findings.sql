@@ -15,7 +15,8 @@ final as (
         'unknown_cost' as kind,
         run_model as subject,
         'warn' as severity,
-        count(*) || ' calls have no known cost: no positive figure was reported, and no declared price fits' as detail
+        count(*) || ' calls have no known cost: no positive figure was reported, and no declared price fits' as detail,
+        {{ findings_page('unknown_cost') }} as remedy
     from calls
     where cost_source = 'unknown'
     group by run_model
@@ -24,7 +25,8 @@ final as (
         'zero_cost_reported',
         run_model,
         'info',
-        count(*) || ' calls report a cost of zero or less; it is taken as not known, not as free'
+        count(*) || ' calls report a cost of zero or less; it is taken as not known, not as free',
+        {{ findings_page('zero_cost_reported') }}
     from calls
     where stated_cost_usd <= 0
     group by run_model
@@ -33,7 +35,8 @@ final as (
         'negative_tokens',
         run_model,
         'warn',
-        count(*) || ' calls state a negative number of tokens (first: ' || min(call_id) || '); they are not priced'
+        count(*) || ' calls state a negative number of tokens (first: ' || min(call_id) || '); they are not priced',
+        {{ findings_page('negative_tokens') }}
     from calls
     where input_tokens < 0 or cached_input_tokens < 0 or output_tokens < 0 or reasoning_tokens < 0
     group by run_model
@@ -43,7 +46,8 @@ final as (
         run_model,
         'warn',
         count(*) || ' calls state more cached than input tokens, or more reasoning than output tokens (first: '
-        || min(call_id) || ')'
+        || min(call_id) || ')',
+        {{ findings_page('impossible_tokens') }}
     from calls
     where cached_input_tokens > input_tokens or reasoning_tokens > output_tokens
     group by run_model
@@ -52,7 +56,8 @@ final as (
         'call_time_unknown',
         run_model,
         'info',
-        count(*) || ' calls do not say when they were made, so only prices without valid_from fit them'
+        count(*) || ' calls do not say when they were made, so only prices without valid_from fit them',
+        {{ findings_page('call_time_unknown') }}
     from calls
     where called_at is null
     group by run_model
@@ -62,7 +67,8 @@ final as (
         run_id,
         'info',
         count(*) || ' rows are earlier tries of a call, ' || count(case when has_usage then 1 end)
-        || ' of them with usage of their own; the last with usage stands'
+        || ' of them with usage of their own; the last with usage stands',
+        {{ findings_page('retried_calls') }}
     from call_rows
     where drop_reason = 'retried'
     group by run_id
@@ -71,7 +77,8 @@ final as (
         'call_id_in_two_runs',
         call_id,
         'warn',
-        'rows of ' || count(distinct run_id) || ' runs share this id; only one counts'
+        'rows of ' || count(distinct run_id) || ' runs share this id; only one counts',
+        {{ findings_page('call_id_in_two_runs') }}
     from call_rows
     group by call_id
     having count(distinct run_id) > 1
@@ -81,7 +88,8 @@ final as (
         run_id || ' step ' || coalesce(cast(step as string), 'unknown') || ' ' || role,
         'warn',
         'the calls give ' || coalesce(cast(known_cost_usd as string), 'no known cost') || ' USD, the run''s own ledger '
-        || coalesce(cast(ledger_cost_usd as string), 'no known cost')
+        || coalesce(cast(ledger_cost_usd as string), 'no known cost'),
+        {{ findings_page('ledger_differs') }}
     from {{ ref('teacher_spend_reconciliation') }}
     where not agrees
 )
@@ -91,5 +99,6 @@ select
     subject,
     'teacher' as domain,
     severity,
-    detail
+    detail,
+    remedy
 from final

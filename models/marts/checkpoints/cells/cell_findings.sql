@@ -9,7 +9,8 @@ select
     cell as subject,
     'warn' as severity,
     cast(eos_ok_count as string) || ' of ' || cast(eos_known_count as string)
-    || ' checkpoints stop at the end of a turn; the scores of the others are floors' as detail
+    || ' checkpoints stop at the end of a turn; the scores of the others are floors' as detail,
+    {{ findings_page('badly_packaged_cell') }} as remedy
 from cells
 where eos_ok_count < eos_known_count
 union all
@@ -17,7 +18,8 @@ select
     'cell_not_declared' as kind,
     cell as subject,
     'warn' as severity,
-    'exists in the data, but declared/cells.csv has no row for it' as detail
+    'exists in the data, but declared/cells.csv has no row for it' as detail,
+    {{ declared_line('cells', {'cell': 'cell'}) }} as remedy
 from cells
 where not is_declared
 union all
@@ -25,7 +27,8 @@ select
     'cell_without_data' as kind,
     cell as subject,
     'warn' as severity,
-    'declared/cells.csv names it, but nothing of it has landed' as detail
+    'declared/cells.csv names it, but nothing of it has landed' as detail,
+    {{ findings_page('cell_without_data') }} as remedy
 from cells
 where not is_in_data
 union all
@@ -33,7 +36,8 @@ select
     'cell_in_several_sources' as kind,
     cell as subject,
     'warn' as severity,
-    cast(count(*) as string) || ' folders; the one with the most checkpoints counts' as detail
+    cast(count(*) as string) || ' folders; the one with the most checkpoints counts' as detail,
+    {{ findings_page('cell_in_several_sources') }} as remedy
 from runs
 group by cell
 having count(*) > 1
@@ -42,7 +46,8 @@ select
     'cell_without_start' as kind,
     cell as subject,
     'warn' as severity,
-    'run.json does not say when it started: its checkpoints have no hour' as detail
+    'run.json does not say when it started: its checkpoints have no hour' as detail,
+    {{ findings_page('cell_without_start') }} as remedy
 from runs
 where is_standing and started_at is null
 union all
@@ -50,7 +55,8 @@ select
     'cell_ends_before_its_start' as kind,
     cell as subject,
     'warn' as severity,
-    'ended_at lies before started_at: every hour lies outside the run' as detail
+    'ended_at lies before started_at: every hour lies outside the run' as detail,
+    {{ findings_page('cell_ends_before_its_start') }} as remedy
 from runs
 where is_standing and ended_at < started_at
 union all
@@ -58,7 +64,8 @@ select
     'cell_without_submission' as kind,
     cell as subject,
     'warn' as severity,
-    'the run has ended, but ' || cast(submitted_count as string) || ' of its checkpoints are submitted' as detail
+    'the run has ended, but ' || cast(submitted_count as string) || ' of its checkpoints are submitted' as detail,
+    {{ findings_page('cell_without_submission') }} as remedy
 from cells
 where ended_at is not null and submitted_count <> 1
 union all
@@ -67,7 +74,8 @@ select
     source_name as subject,
     'warn' as severity,
     cast(count(*) as string) || ' reports are older than the line before, first in line '
-    || cast(min(line_number) as string) as detail
+    || cast(min(line_number) as string) as detail,
+    {{ findings_page('session_clock_runs_backwards') }} as remedy
 from {{ ref('driver_spending') }}
 where is_clock_backwards
 group by source_name
@@ -77,7 +85,8 @@ select
     source_name as subject,
     'info' as severity,
     cast(count(*) as string) || ' times the running total fell and was counted from zero again, first in line '
-    || cast(min(line_number) as string) as detail
+    || cast(min(line_number) as string) as detail,
+    {{ findings_page('session_total_restarts') }} as remedy
 from {{ ref('driver_spending') }}
 where is_reset
 group by source_name
@@ -86,7 +95,8 @@ select
     'archived_checkpoint_missing' as kind,
     archives.checkpoint_key as subject,
     'info' as severity,
-    'archived at ' || cast(min(archives.logged_at) as string) || ', but no folder of it is left' as detail
+    'archived at ' || cast(min(archives.logged_at) as string) || ', but no folder of it is left' as detail,
+    {{ findings_page('archived_checkpoint_missing') }} as remedy
 from {{ ref('stg_checkpoints__archives') }} as archives
 left join {{ ref('checkpoints') }} as checkpoints on archives.checkpoint_key = checkpoints.checkpoint_key
 where checkpoints.checkpoint_key is null

@@ -10,7 +10,8 @@ select
     subject,
     'checkpoints' as domain,
     severity,
-    detail
+    detail,
+    remedy
 from {{ ref(part) }}
 {%- if not loop.last %}
 union all

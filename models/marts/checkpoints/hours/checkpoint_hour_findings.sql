@@ -43,7 +43,8 @@ select
     'hour_outside_run' as kind,
     checkpoints.model_id as subject,
     'warn' as severity,
-    outside.detail
+    outside.detail,
+    {{ findings_page('hour_outside_run') }} as remedy
 from outside
 inner join checkpoints on outside.checkpoint_key = checkpoints.checkpoint_key
 union all
@@ -52,7 +53,8 @@ select
     cell as subject,
     'warn' as severity,
     cast(count(*) as string) || ' checkpoints share their newest file time within a minute, first at '
-    || cast(min(newest_modified_at) as string) || ': copied, so their file times tell nothing' as detail
+    || cast(min(newest_modified_at) as string) || ': copied, so their file times tell nothing' as detail,
+    {{ findings_page('mtimes_flattened') }} as remedy
 from {{ ref('checkpoint_file_times') }}
 where is_flattened
 group by cell
@@ -62,7 +64,8 @@ select
     cell || '/' || family as subject,
     'info' as severity,
     cast(untimed_count as string) || ' checkpoints have no hour; ' || cast(anchor_count as string)
-    || ' exact hours do not make a rising line' as detail
+    || ' exact hours do not make a rising line' as detail,
+    {{ findings_page('family_without_cadence') }} as remedy
 from unknown_families
 union all
 select
@@ -70,7 +73,8 @@ select
     cell || '/' || family as subject,
     'warn' as severity,
     'later steps were written at earlier hours (' || cast(round(hours_per_step, 6) as string) || ' hours per step)'
-        as detail
+        as detail,
+    {{ findings_page('cadence_runs_backwards') }} as remedy
 from families
 where hours_per_step <= 0
 union all
@@ -78,7 +82,8 @@ select
     'step_not_a_number' as kind,
     model_id as subject,
     'warn' as severity,
-    'step ' || step_name || ' is no whole number: it can''t be placed on its family''s line' as detail
+    'step ' || step_name || ' is no whole number: it can''t be placed on its family''s line' as detail,
+    {{ findings_page('step_not_a_number') }} as remedy
 from checkpoints
 where step_name is not null and step is null
 union all
@@ -86,7 +91,8 @@ select
     'ambiguous_model_id' as kind,
     model_id as subject,
     'warn' as severity,
-    'the id does not read back as cell ' || cell || ', family ' || family || ', step ' || step_name as detail
+    'the id does not read back as cell ' || cell || ', family ' || family || ', step ' || step_name as detail,
+    {{ findings_page('ambiguous_model_id') }} as remedy
 from checkpoints
 where
     source_kind = 'sweep'

@@ -14,7 +14,8 @@ select
     'broken_config' as kind,
     model_id as subject,
     'warn' as severity,
-    'a metadata file can''t be read (quarantined_records says where): its packaging is unknown' as detail
+    'a metadata file can''t be read (quarantined_records says where): its packaging is unknown' as detail,
+    {{ findings_page('broken_config') }} as remedy
 from packaging
 where not is_readable
 union all
@@ -22,7 +23,8 @@ select
     'checkpoint_without_config' as kind,
     model_id as subject,
     'info' as severity,
-    'no config.json: the model can''t be told, so its packaging is unknown' as detail
+    'no config.json: the model can''t be told, so its packaging is unknown' as detail,
+    {{ findings_page('checkpoint_without_config') }} as remedy
 from packaging
 where not has_config
 union all
@@ -31,7 +33,8 @@ select
     coalesce(model_type, model_name) as subject,
     'warn' as severity,
     cast(count(*) as string) || ' checkpoints state an end-of-sequence id, but declared/tokenizers.csv has no'
-    || ' end-of-turn id for their model' as detail
+    || ' end-of-turn id for their model' as detail,
+    {{ findings_page('tokenizer_not_declared') }} as remedy
 from packaging
 where end_of_turn_id is null and eos_token_ids is not null and coalesce(model_type, model_name) is not null
 group by coalesce(model_type, model_name)
@@ -40,7 +43,8 @@ select
     'step_missing_on_curve' as kind,
     arm || ' step ' || cast(training_step as string) as subject,
     'info' as severity,
-    'a checkpoint was saved there, but the arm''s curve has no such step' as detail
+    'a checkpoint was saved there, but the arm''s curve has no such step' as detail,
+    {{ findings_page('step_missing_on_curve') }} as remedy
 from {{ ref('arm_checkpoints') }}
 where training_step is not null and not is_on_curve
 group by arm, training_step
@@ -49,7 +53,11 @@ select
     'arm_repo_without_data' as kind,
     arm_repos.repo as subject,
     'warn' as severity,
-    'declared/arm_repos.csv names it, but no checkpoint of it has landed' as detail
+    'declared/arm_repos.csv names it, but no checkpoint of it has landed' as detail,
+    case
+        when arm_repos.repo like '%/%' then 'seamline ingest checkpoints hf:' || arm_repos.repo
+        else {{ findings_page('arm_repo_without_data') }}
+    end as remedy
 from {{ source('declared', 'arm_repos') }} as arm_repos
 left join {{ ref('stg_checkpoints__folders') }} as folders
     on arm_repos.repo = coalesce(folders.repo, folders.stated_model_id)

@@ -37,7 +37,8 @@ select
     'score_for_unknown_model' as kind,
     subject,
     'warn' as severity,
-    'no checkpoint of that name has landed (score ' || coalesce(cast(max(score) as string), 'null') || ')' as detail
+    'no checkpoint of that name has landed (score ' || coalesce(cast(max(score) as string), 'null') || ')' as detail,
+    {{ findings_page('score_for_unknown_model') }} as remedy
 from named
 where model_id is null
 group by subject
@@ -47,7 +48,8 @@ select
     subject,
     'warn' as severity,
     cast(count(*) as string) || ' scores, from ' || cast(min(score) as string) || ' to ' || cast(max(score) as string)
-    || '; the last that can be compared stands' as detail
+    || '; the last that can be compared stands' as detail,
+    {{ findings_page('conflicting_scores') }} as remedy
 from named
 where score is not null
 group by subject
@@ -57,7 +59,8 @@ select
     'score_not_finite' as kind,
     subject,
     'warn' as severity,
-    cast(count(*) as string) || ' scores are NaN, infinite or empty' as detail
+    cast(count(*) as string) || ' scores are NaN, infinite or empty' as detail,
+    {{ findings_page('score_not_finite') }} as remedy
 from named
 where not is_finite
 group by subject
@@ -66,7 +69,8 @@ select
     'zero_gain' as kind,
     model_id || ' on ' || suite as subject,
     'info' as severity,
-    'its score equals the baseline: no cost per point' as detail
+    'its score equals the baseline: no cost per point' as detail,
+    {{ findings_page('zero_gain') }} as remedy
 from {{ ref('checkpoint_scores') }}
 where gain = 0 and cost_status <> 'baseline'
 union all
@@ -75,7 +79,8 @@ select
     named.subject,
     'warn' as severity,
     'scored ' || cast(max(named.score) as string) || ', declared ' || cast(max(named.baseline_score) as string)
-        as detail
+        as detail,
+    {{ findings_page('baseline_score_differs') }} as remedy
 from named
 where named.model_id = named.baseline_model_id and named.score is distinct from named.baseline_score
 group by named.subject

@@ -23,7 +23,8 @@ select
         when first_harness <> last_harness
             then 'scored under ' || first_harness || ' and ' || last_harness
         else 'scored under ' || first_harness || ', but no baseline is declared for it'
-    end || ': scores compare only within one harness' as detail
+    end || ': scores compare only within one harness' as detail,
+    {{ findings_page('harness_differs') }} as remedy
 from suites
 where
     first_harness <> last_harness
@@ -34,7 +35,8 @@ select
     suite as subject,
     'info' as severity,
     cast(unstated_count as string) || ' scores do not say what ran the suite; the baseline''s harness is assumed'
-        as detail
+        as detail,
+    {{ findings_page('harness_not_stated') }} as remedy
 from suites
 where unstated_count > 0
 union all
@@ -42,7 +44,8 @@ select
     'suite_without_baseline' as kind,
     suite as subject,
     'warn' as severity,
-    cast(score_count as string) || ' scores, but declared/baselines.csv has no row: no gain can be stated' as detail
+    cast(score_count as string) || ' scores, but declared/baselines.csv has no row: no gain can be stated' as detail,
+    {{ findings_page('suite_without_baseline') }} as remedy
 from suites
 where baseline_count = 0
 union all
@@ -51,7 +54,8 @@ select
     suite || coalesce(' under ' || harness, '') as subject,
     'warn' as severity,
     cast(sum(row_count) as string) || ' rows of declared/baselines.csv for one suite and harness; the first stands'
-        as detail
+        as detail,
+    {{ findings_page('several_baselines') }} as remedy
 from baselines
 group by suite, harness, harness_key
 having sum(row_count) > 1

@@ -112,9 +112,7 @@ final as (
 )
 
 select
-    kind,
-    subject,
+    *,
     'rounds' as domain,
-    severity,
-    detail
+    {{ findings_page() }} as remedy
 from final

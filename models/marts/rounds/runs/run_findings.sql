@@ -1,13 +1,16 @@
 -- Grain: one row per (kind, subject).
 -- Decides what of the runs, their metrics and saved steps a person should look at.
-with declared_ids as (
+with aliases as (select * from {{ source('declared', 'run_aliases') }}),
+
+nested_aliases as (
     select
         aliases.run_id,
-        count(*) as row_count,
-        max(case when onward.run_id is null then 0 else 1 end) as has_onward
-    from {{ source('declared', 'run_aliases') }} as aliases
-    left join {{ source('declared', 'run_aliases') }} as onward
-        on aliases.alias_of = onward.run_id
+        max(case when further.run_id is null then {{ declared_line('run_aliases', {
+            'run_id': 'aliases.run_id', 'alias_of': 'onward.alias_of', 'source': 'aliases.source'
+        }) }} end) as remedy
+    from aliases
+    inner join aliases as onward on aliases.alias_of = onward.run_id
+    left join aliases as further on onward.alias_of = further.run_id
     group by aliases.run_id
 ),
 
@@ -35,7 +38,8 @@ final as (
         run_id || ' step ' || step || ' ' || metric as subject,
         'warn' as severity,
         'the trainer logged ' || coalesce(cast(native_value as string), 'nothing') || ', the candidates give '
-        || coalesce(cast(candidate_value as string), 'nothing') as detail
+        || coalesce(cast(candidate_value as string), 'nothing') as detail,
+        {{ findings_page('native_figure_differs') }} as remedy
     from {{ ref('native_checks') }}
     where not agrees
     union all
@@ -43,7 +47,8 @@ final as (
         'step_in_two_launches',
         superseded.run_id || ' step ' || superseded.step,
         'warn',
-        count(*) || ' metrics have another value in an earlier launch; the later one stands'
+        count(*) || ' metrics have another value in an earlier launch; the later one stands',
+        {{ findings_page('step_in_two_launches') }}
     from superseded
     inner join {{ ref('training_metrics') }} as standing
         on
@@ -59,7 +64,8 @@ final as (
         'wandb_differs',
         run_id,
         'warn',
-        disagreement_count || ' of ' || shared_value_count || ' values differ between native metrics and W&B'
+        disagreement_count || ' of ' || shared_value_count || ' values differ between native metrics and W&B',
+        {{ findings_page('wandb_differs') }}
     from {{ ref('metric_reconciliation_summary') }}
     where disagreement_count > 0
     union all
@@ -69,7 +75,8 @@ final as (
         'info',
         'system records: ' || coalesce(cast(exported_row_count as string), '?') || ' exported, '
         || coalesce(cast(logged_row_count as string), '?') || ' in the logs, '
-        || coalesce(cast(server_event_count as string), '?') || ' by the server''s counter; none is the true number'
+        || coalesce(cast(server_event_count as string), '?') || ' by the server''s counter; none is the true number',
+        {{ findings_page('system_counts_differ') }}
     from {{ ref('system_metric_counts') }}
     where
         exported_row_count <> server_event_count
@@ -80,7 +87,8 @@ final as (
         'saved_step_incomplete',
         run_id || ' step ' || step,
         'info',
-        'lacks ' || missing_parts
+        'lacks ' || missing_parts,
+        {{ findings_page('saved_step_incomplete') }}
     from {{ ref('saved_steps') }}
     where missing_parts is not null
     union all
@@ -88,24 +96,22 @@ final as (
         'alias_of_alias',
         run_id,
         'warn',
-        'declared/run_aliases.csv: it is an alias of an alias; name the run itself'
-    from declared_ids
-    where has_onward = 1
+        'declared/run_aliases.csv: it is an alias of an alias; name the run itself',
+        coalesce(remedy, {{ findings_page('alias_of_alias') }})
+    from nested_aliases
     union all
     select
         'diagnostic_run',
         run_id,
         'info',
-        'declared as diagnostic: queryable, out of every figure'
+        'declared as diagnostic: queryable, out of every figure',
+        {{ findings_page('diagnostic_run') }}
     from {{ ref('run_identities') }}
     where is_diagnostic
     group by run_id
 )
 
 select
-    kind,
-    subject,
-    'rounds' as domain,
-    severity,
-    detail
+    *,
+    'rounds' as domain
 from final

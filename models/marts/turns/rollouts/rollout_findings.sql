@@ -29,22 +29,17 @@ unsplit as (
     group by files.source
 ),
 
-arms as (
-    select arm from {{ ref('arms') }}
-),
-
-rollout_arms as (
-    select arm from runs
-),
-
 lineages as (
     select
         arm,
-        max(case when is_chosen then lineage_step_count end) as chosen_step_count,
-        max(lineage_step_count) as longest_step_count
+        coalesce(run_id, run_name) as last_run_id,
+        lineage_step_count,
+        max(case when is_chosen then lineage_step_count end) over (partition by arm) as chosen_step_count,
+        row_number() over (partition by arm order by lineage_step_count desc, segment_number desc) as ordinal
     from {{ ref('rollout_segments') }}
-    group by arm
 ),
+
+declared as (select * from {{ source('declared', 'arms') }}),
 
 final as (
     select
@@ -53,7 +48,11 @@ final as (
         case when drop_reason = 'conflicting_record' then 'warn' else 'info' end as severity,
         record_count || ' records (first: line ' || first_line_number || ') have the key of an earlier record and '
         || case when drop_reason = 'conflicting_record' then 'differ from it; the earlier stands' else 'equal it' end
-            as detail
+            as detail,
+        case
+            when drop_reason = 'conflicting_record' then {{ findings_page('conflicting_rollouts') }}
+            else {{ findings_page('repeated_rollouts') }}
+        end as remedy
     from repeated
     union all
     select
@@ -61,7 +60,8 @@ final as (
         source,
         'warn',
         record_count || ' records (first: line ' || first_line_number
-        || ') have no logprobs, or not one per response token: they are not split'
+        || ') have no logprobs, or not one per response token: they are not split',
+        {{ findings_page('logprobs_do_not_match_tokens') }}
     from unsplit
     union all
     select
@@ -69,9 +69,12 @@ final as (
         run_name,
         'warn',
         marked_record_count || ' of ' || record_count || ' records hold tool-call markers, but none reports a call: '
-        || 'check the tool parser, and exclude the run in declared/run_exclusions.csv if it used the wrong one'
+        || 'check the tool parser, and exclude the run if it used the wrong one',
+        {{ declared_line('run_exclusions', {
+            'run_id': 'coalesce(run_id, run_name)', 'reason': "'Wrong tool parser: no call was recorded.'"
+        }) }}
     from runs
-    where has_tool_parser_mismatch
+    where has_tool_parser_mismatch and not is_excluded
     union all
     select
         'unknown_tokenizer',
@@ -82,7 +85,8 @@ final as (
             when model_pattern is null
                 then 'declared/tokenizers.csv has no row for ' || model_name || '; add it and ingest the shards again'
             else 'its tokenizer was declared after the shards were read; ingest them again'
-        end
+        end,
+        {{ findings_page('unknown_tokenizer') }}
     from runs
     where not is_scanned
     union all
@@ -90,24 +94,25 @@ final as (
         'arm_without_rollouts',
         arms.arm,
         'info',
-        'no rollouts of it were saved or ingested; its turns are unknown'
-    from arms
-    left join rollout_arms on arms.arm = rollout_arms.arm
-    where rollout_arms.arm is null and exists (select 1 from runs)
+        'no rollouts of it were saved or ingested; its turns are unknown',
+        {{ findings_page('arm_without_rollouts') }}
+    from {{ ref('arms') }} as arms
+    left join runs on arms.arm = runs.arm
+    where runs.arm is null and exists (select 1 from runs)
     union all
     select
         'longer_rollout_lineage_not_chosen',
-        arm,
+        lineages.arm,
         'warn',
-        'another lineage of its rollouts has ' || longest_step_count || ' steps, the chosen one ' || chosen_step_count
+        'another lineage of its rollouts (ending in run ' || lineages.last_run_id || ') has '
+        || lineages.lineage_step_count || ' steps, the chosen one ' || lineages.chosen_step_count,
+        {{ arms_line('lineages.arm', 'declared', {'leaf_run_id': 'lineages.last_run_id'}) }}
     from lineages
-    where longest_step_count > chosen_step_count
+    left join declared on lineages.arm = declared.arm
+    where lineages.ordinal = 1 and lineages.lineage_step_count > lineages.chosen_step_count
 )
 
 select
-    kind,
-    subject,
-    'turns' as domain,
-    severity,
-    detail
+    *,
+    'turns' as domain
 from final

@@ -52,7 +52,7 @@ def test_the_truth_holds_what_is_asked_of_it(campaign: tuple[Models, Path]) -> N
     assert kinds == {
         *("arm_without_rollouts", "batch_size_differs", "blocks_and_calls_differ", "conflicting_rollouts"),
         *("logprobs_do_not_match_tokens", "longer_rollout_lineage_not_chosen", "repeated_rollouts"),
-        *("request_info_misaligned", "sequence_lengths_differ", "tool_parser_mismatch", "unknown_tokenizer"),
+        *("request_info_misaligned", "sequence_lengths_differ", "unknown_tokenizer"),
     }
 
 
