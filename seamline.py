@@ -4,6 +4,7 @@ import sys
 from enum import StrEnum
 from inspect import Parameter, Signature
 from pathlib import Path
+from types import GenericAlias
 from typing import Annotated, Any
 
 import typer
@@ -28,7 +29,7 @@ app = typer.Typer(
 class KindOrPaths(TyperGroup):
     """`ingest`: where no kind is named, `auto` is meant. A kind wins over a path of its name (write `./scores`)."""
 
-    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # a click Context, of typer's own copy of click
         if args and args[0] not in self.commands and args[0] not in self.get_help_option_names(ctx):
             args = ["auto", *args]
         return super().parse_args(ctx, args)
@@ -74,14 +75,14 @@ def _add_kind(kind: Kind) -> None:
     paths = Annotated[list[str], typer.Argument(help=kind.argument_help)]
     parameters = [Parameter("paths", Parameter.KEYWORD_ONLY, annotation=paths)]
     for option in kind.options:
-        type_ = list[option.type] if option.is_repeatable else option.type
+        type_: Any = GenericAlias(list, (option.type,)) if option.is_repeatable else option.type
         told = typer.Option(option.flag, help=option.help, min=option.minimum)
-        annotation = Annotated[type_ if option.default is not None else type_ | None, told]
+        annotation: Any = Annotated[type_ if option.default is not None else type_ | None, told]
         parameters.append(
             Parameter(option.argument, Parameter.KEYWORD_ONLY, default=option.default, annotation=annotation)
         )
     parameters.append(Parameter("home", Parameter.KEYWORD_ONLY, default=None, annotation=HomeOption))
-    command.__signature__ = Signature(parameters)
+    vars(command)["__signature__"] = Signature(parameters)
     ingest_app.command(kind.name, help=kind.help)(command)
 
 

@@ -44,7 +44,7 @@ def card(
         pretty_name="A campaign, exported by Seamline",
         tags=[*TAGS, *sections],
         size_categories=next((name for limit, name in SIZES if rows < limit), "n>100M"),
-        **({"configs": shapes} if shapes else {}),
+        configs=shapes or None,
     )
     body = [TITLE, _files(folder, paths), _caveats(warehouse), *sections.values(), pictures, _load(shapes)]
     return f"---\n{data.to_yaml()}\n---\n\n" + "\n".join(part for part in body if part)

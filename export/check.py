@@ -32,7 +32,7 @@ def check_files(folder: Path) -> dict[str, str]:
     """SHA-256 of every file but SHA256SUMS, all found as listed. Raises ExportError that names what differs."""
     if not ((folder / FILES).is_file() and (folder / SUMS).is_file()):
         raise ExportError(f"{folder}: no Seamline export: it has no {FILES} and {SUMS}; name a folder that has")
-    sums = dict(reversed(line.split("  ", 1)) for line in _lines(folder / SUMS))
+    sums = {path: digest for digest, path in (line.split("  ", 1) for line in _lines(folder / SUMS))}
     sizes = dict(line.rsplit("\t", 1) for line in _lines(folder / FILES))
     present = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()}
     problems = [f"{path}: in {SUMS} but not in {FILES}" for path in sorted(set(sums) - set(sizes) - {FILES})]

@@ -89,7 +89,10 @@ def row_counts(warehouse: duckdb.DuckDBPyConnection) -> dict[str, int]:
         "tables/checkpoint_frontier.csv": "frontier_scores",
         "tables/checkpoint_families.csv": "checkpoint_families",
     }
-    return {f: warehouse.execute(f"select count(*) from {mart}").fetchone()[0] for f, mart in files.items()}
+    counts = {}
+    for file, mart in files.items():
+        [(counts[file],)] = warehouse.execute(f"select count(*) from {mart}").fetchall()
+    return counts
 
 
 def _write_manifest(warehouse: duckdb.DuckDBPyConnection, folder: Path) -> None:

@@ -6,10 +6,7 @@ from urllib.parse import quote as url
 
 import duckdb
 
-from export.tables import escape, markdown_table, shown
-
-Row = dict[str, object]
-
+from export.tables import Row, escape, markdown_table, read_rows, shown
 
 EXCLUSIONS = "select * from run_exclusions order by run_id, arm, logged_from, logged_until, reason, source"
 
@@ -32,9 +29,9 @@ def index(warehouse: duckdb.DuckDBPyConnection, curves: Mapping[str, str], runs:
 
     `curves` and `runs` hold the file of each arm and run that has one.
     """
-    arms = _rows(warehouse, "select * from arms order by arm")
+    arms = read_rows(warehouse, "select * from arms order by arm")
     runs_of: dict[object, list[Row]] = {}
-    for run in _rows(warehouse, "select * from runs order by arm, started_at nulls last, run_id"):
+    for run in read_rows(warehouse, "select * from runs order by arm, started_at nulls last, run_id"):
         runs_of.setdefault(run["arm"], []).append(run)
     deviations = deviations_of(warehouse)
     parts = [
@@ -136,21 +133,21 @@ def _lineages(arm: Row) -> str:
 def _notes(warehouse: duckdb.DuckDBPyConnection) -> str:
     """What holds for more than one arm: findings, notes on metrics, exclusions, logs that belong to no run."""
     parts = []
-    findings = _rows(warehouse, "select * from findings where domain = 'curves' order by kind, subject")
+    findings = read_rows(warehouse, "select * from findings where domain = 'curves' order by kind, subject")
     if findings:
         table = [[escape(row[key]) for key in ("severity", "kind", "subject", "detail")] for row in findings]
         parts += ["## Findings\n", markdown_table(["severity", "kind", "subject", "detail"], table)]
-    notes = _rows(warehouse, "select * from metric_notes order by metric_pattern, note")
+    notes = read_rows(warehouse, "select * from metric_notes order by metric_pattern, note")
     if notes:
         comparable = {True: "yes", False: "no", None: "–"}
         table = [[escape(r["metric_pattern"]), escape(r["note"]), comparable[r["is_comparable"]]] for r in notes]
         parts += ["## Notes on metrics\n", markdown_table(["metric", "note", "comparable"], table)]
-    exclusions = _rows(warehouse, EXCLUSIONS)
+    exclusions = read_rows(warehouse, EXCLUSIONS)
     if exclusions:
         columns = ["run_id", "arm", "logged_from", "logged_until", "reason", "source"]
         table = [[escape(row[column]) for column in columns] for row in exclusions]
         parts += ["## Excluded by declaration (times are UTC)\n", markdown_table(columns, table)]
-    strays = _rows(warehouse, "select * from logs where run_id is null order by source")
+    strays = read_rows(warehouse, "select * from logs where run_id is null order by source")
     if strays:
         # the last two parts of the path tell a log; the rest tells the reader's machine
         names = ["/".join(PurePath(str(row["source"])).parts[-2:]) for row in strays]
@@ -161,8 +158,8 @@ def _notes(warehouse: duckdb.DuckDBPyConnection) -> str:
 
 def readme_section(warehouse: duckdb.DuckDBPyConnection, curves: Mapping[str, str]) -> str:
     """What the files are, what to beware of, how the stitch was done with what margins, how to load them."""
-    arms = _rows(warehouse, "select * from arms order by arm")
-    (runs,) = warehouse.execute("select thing_count from campaign_counts where thing = 'runs'").fetchone()
+    arms = read_rows(warehouse, "select * from arms order by arm")
+    [(runs,)] = warehouse.execute("select thing_count from campaign_counts where thing = 'runs'").fetchall()
     parts = [
         "## Training curves\n",
         f"Per-step training curves of {len(arms)} arms, stitched out of {runs} W&B runs.\n",
@@ -205,7 +202,7 @@ def _traps(warehouse: duckdb.DuckDBPyConnection, arms: list[Row]) -> str:
             f"{shown(first, 12)} to {shown(last, 12)} over its {shown(longest['step_count'])} steps. "
             "Plot over `training_step`."
         )
-    dead = _rows(warehouse, "select metric, arm_count from metrics where is_dead order by metric")
+    dead = read_rows(warehouse, "select metric, arm_count from metrics where is_dead order by metric")
     traps += [
         f"- {escape(row['metric'])} is zero wherever it was logged (arms: {shown(row['arm_count'])}): its flat line "
         "says nothing about a run."
@@ -213,7 +210,7 @@ def _traps(warehouse: duckdb.DuckDBPyConnection, arms: list[Row]) -> str:
     ]
     traps += [
         f"- {escape(row['metric_pattern'])}: {escape(row['note'])}"
-        for row in _rows(warehouse, "select * from metric_notes order by metric_pattern, note")
+        for row in read_rows(warehouse, "select * from metric_notes order by metric_pattern, note")
     ]
     traps += [
         f"- {escape(arm['arm'])} has a hole: do not join by step beyond it." for arm in arms if arm["has_step_hole"]
@@ -270,9 +267,3 @@ def _load(warehouse: duckdb.DuckDBPyConnection, curves: Mapping[str, str]) -> st
 
 def _link(file: str | None, missing: str = "", text: str = "") -> str:
     return f"[{text or file}]({url(file)})" if file else (f"{text} ({missing})" if text else missing)
-
-
-def _rows(warehouse: duckdb.DuckDBPyConnection, query: str) -> list[Row]:
-    found = warehouse.execute(query)
-    names = [column[0] for column in found.description]
-    return [dict(zip(names, row, strict=True)) for row in found.fetchall()]

@@ -105,6 +105,7 @@ def _commit(api: Any, folder: Path, repo_id: str, plan: Plan) -> None:
 
     # The lists go last, so that they never tell of files that are not there yet.
     changes = sorted([*plan.added, *plan.changed], key=lambda path: (path == SUMS, path))[:COMMIT_FILES]
+    operations: list[CommitOperationAdd | CommitOperationDelete]
     operations = [CommitOperationAdd(path, folder / path) for path in changes]
     operations += [CommitOperationDelete(path) for path in plan.deleted[: COMMIT_FILES - len(changes)]]
     message = f"Export: {len(changes)} files, {len(operations) - len(changes)} removed"

@@ -107,7 +107,7 @@ def _labelled_rows(warehouse: duckdb.DuckDBPyConnection, records: str, mart: str
     """
     labels, label_of, source_name = warehouse.cursor(), {}, None
     before = warehouse.execute("select current_setting('threads'), current_setting('preserve_insertion_order')")
-    threads, is_ordered = before.fetchone()
+    [(threads, is_ordered)] = before.fetchall()
     warehouse.execute("set threads = 1; set preserve_insertion_order = true")
     try:
         for batch in warehouse.sql(f"select * from {records}").to_arrow_reader(_BATCH_ROWS):

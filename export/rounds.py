@@ -6,7 +6,7 @@ from pathlib import Path
 import duckdb
 
 from export.records import copy_saved_steps, record_bytes, saved_step_bytes, write_candidates
-from export.tables import write_csv
+from export.tables import read_rows, write_csv
 from homes.names import file_stem
 
 RULE = (
@@ -80,12 +80,6 @@ def _write_json(path: Path, value: object) -> None:
     path.write_text(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
 
 
-def _rows(warehouse: duckdb.DuckDBPyConnection, sql: str) -> list[dict]:
-    done = warehouse.execute(sql)
-    names = [column[0] for column in done.description]
-    return [dict(zip(names, row, strict=True)) for row in done.fetchall()]
-
-
 def _write_training_metrics(warehouse: duckdb.DuckDBPyConnection, tables: Path) -> None:
     """One row per completed step: run_id, step, source_file, then every metric under its own key, sorted by name."""
     names = [n for (n,) in warehouse.execute("select distinct metric from training_metrics order by metric").fetchall()]
@@ -125,12 +119,12 @@ def _decision(warehouse: duckdb.DuckDBPyConnection) -> dict:
         "runs": [
             {
                 "run_id": run,
-                "windows": _rows(
+                "windows": read_rows(
                     warehouse,
                     f"select {WINDOW} from validity_windows where run_id = {quoted[run]} "
                     "order by first_step, last_step, window_name",
                 ),
-                "differences": _rows(
+                "differences": read_rows(
                     warehouse,
                     f"select {DIFFERENCE} from window_comparisons where run_id = {quoted[run]} order by 1, 2",
                 ),
@@ -143,12 +137,12 @@ def _decision(warehouse: duckdb.DuckDBPyConnection) -> dict:
 def _reconciliation(warehouse: duckdb.DuckDBPyConnection) -> dict:
     disagreements: dict[str, list[dict]] = {}
     sql = f"select run_id, {DISAGREEMENT} from metric_reconciliation where not agrees order by run_id, step, metric"
-    for row in _rows(warehouse, sql):
+    for row in read_rows(warehouse, sql):
         disagreements.setdefault(row.pop("run_id"), []).append({k: _finite(v) for k, v in row.items()})
-    metrics = _rows(warehouse, f"select run_id, {SUMMARY} from metric_reconciliation_summary order by run_id")
+    metrics = read_rows(warehouse, f"select run_id, {SUMMARY} from metric_reconciliation_summary order by run_id")
     return {
         "native_metrics": [row | {"disagreements": disagreements.get(row["run_id"], [])} for row in metrics],
-        "system_records": _rows(warehouse, f"select run_id, {SYSTEM} from system_metric_counts order by run_id"),
+        "system_records": read_rows(warehouse, f"select run_id, {SYSTEM} from system_metric_counts order by run_id"),
         "note": "No count of system records is claimed to be the number of physical measurements.",
     }
 

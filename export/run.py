@@ -101,7 +101,9 @@ def row_counts(warehouse: duckdb.DuckDBPyConnection, paths: Iterable[str]) -> di
     """Rows that each CSV file must have: `tables/<mart>.csv` those of the mart, the others what their domain tells."""
     marts = {name for (name,) in warehouse.execute("show tables").fetchall()}
     named = {path: Path(path).stem for path in paths if Path(path).match("tables/*.csv") and Path(path).stem in marts}
-    counts = {path: warehouse.execute(f'select count(*) from "{mart}"').fetchone()[0] for path, mart in named.items()}
+    counts = {}
+    for path, mart in named.items():
+        [(counts[path],)] = warehouse.execute(f'select count(*) from "{mart}"').fetchall()
     for name in DOMAINS.values():
         module = importlib.import_module(name)
         if hasattr(module, "row_counts"):

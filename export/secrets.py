@@ -67,7 +67,8 @@ def scan(folder: Path) -> list[Hit]:
     from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class
     from detect_secrets.settings import transient_settings
 
-    names = {plugin.__name__ for plugin in get_mapping_from_secret_type_to_class().values()} - _LEFT_OUT
+    classes: dict[str, type] = get_mapping_from_secret_type_to_class()
+    names = {plugin.__name__ for plugin in classes.values()} - _LEFT_OUT
     plugins = [{"name": name} for name in sorted(names)]
     filters = [{"path": f"detect_secrets.filters.heuristic.{name}"} for name in _FILTERS]
     own = own_logins()

@@ -1,12 +1,26 @@
-"""How exports spell values in CSV and Markdown. One spelling for every domain, and the same bytes every time."""
+"""How exports read marts, and spell values in CSV and Markdown: one spelling for every domain, and the same bytes every
+time."""
 
 import csv
 import io
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import Any
+
+import duckdb
+
+Row = dict[str, Any]
+"""A row by column. DuckDB states no types to Python; the contracts of the marts do."""
 
 _ESCAPED = str.maketrans({c: f"\\{c}" for c in "\\`*_{}[]<>#|~"} | {"\n": " ", "\r": " ", "\t": " "})
+
+
+def read_rows(warehouse: duckdb.DuckDBPyConnection, sql: str) -> list[Row]:
+    """A query's rows by column."""
+    found = warehouse.execute(sql)
+    names = [column[0] for column in found.description]
+    return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
 
 
 def cell(value: object) -> str:

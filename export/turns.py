@@ -75,10 +75,10 @@ def _index(warehouse: duckdb.DuckDBPyConnection, files: dict[str, str]) -> str:
 
 
 def _section(warehouse: duckdb.DuckDBPyConnection, files: dict[str, str]) -> str:
-    rollouts, kept, split, first, last = warehouse.execute(
+    [(rollouts, kept, split, first, last)] = warehouse.execute(
         """select rollout_count, kept_rollout_count, split_rollout_count, first_training_step, last_training_step
         from rollout_totals"""
-    ).fetchone()
+    ).fetchall()
     parts = [
         "## Assistant turns\n",
         f"Token accounting of {shown(kept)} rollouts (of {shown(rollouts)} saved), training steps {shown(first)} to "
@@ -110,13 +110,14 @@ def _section(warehouse: duckdb.DuckDBPyConnection, files: dict[str, str]) -> str
 
 def _min_tokens(warehouse: duckdb.DuckDBPyConnection) -> str:
     """The shortest run that the build took for tool output, as the marts show it."""
-    return shown(warehouse.execute("select min_run_tokens from zero_run_calibration where is_used").fetchone()[0])
+    [(tokens,)] = warehouse.execute("select min_run_tokens from zero_run_calibration where is_used").fetchall()
+    return shown(tokens)
 
 
 def _traps(warehouse: duckdb.DuckDBPyConnection, unsplit: int) -> str:
-    blocks, calls, worst = warehouse.execute(
+    [(blocks, calls, worst)] = warehouse.execute(
         "select block_count, call_count, worst_block_call_difference_fraction from rollout_totals"
-    ).fetchone()
+    ).fetchall()
     traps = [
         "- `training_step` counts from 1 as the curves do, `step_idx` from 0 as the shards do. Join by the former.",
         "- `num_calls_total` counts dispatched calls and format-error feedback, so it is not the number of turns: "

@@ -6,6 +6,7 @@ later version adds. An unknown column is a mistake: a typo in its name would be 
 
 import csv
 import math
+from collections.abc import Callable
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -54,7 +55,7 @@ def _timestamp(text: str) -> datetime:
     return moment
 
 
-CHECKS = {
+CHECKS: dict[pa.DataType, tuple[Callable[[str], object], str]] = {
     pa.float64(): (_double, "a number"),
     pa.int64(): (_bigint, "a whole number"),
     pa.bool_(): (_boolean, "true or false"),

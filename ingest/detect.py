@@ -83,15 +83,15 @@ def look(root: Path, found: Found) -> None:
                 places[place] = kind
                 found.add(kind, place, place)
     knows = [(kind, load(kind.knows_file)) for kind in KINDS.values() if kind.knows_file]
-    unknown = []
+    unknown: list[Path] = []
     for file in _files(root, skips) if root.is_dir() else [root]:
         if file in places:
             continue
-        kind = next((kind for kind, knows_file in knows if knows_file(file)), None)
-        if kind is None:
+        known = next((kind for kind, knows_file in knows if knows_file(file)), None)
+        if known is None:
             unknown.append(file)
         else:
-            found.add(kind, file, _given(root, file) if kind.is_given_folders else file)
+            found.add(known, file, _given(root, file) if known.is_given_folders else file)
     owners = list(_owners(found, places))
     found.unknown += [file for file in unknown if not any(is_theirs(file) for is_theirs in owners)]
 

@@ -111,11 +111,15 @@ def ingest(
     todo = []
     for source in best.values():
         before = known.get(source.name)
-        is_current = before and before.reader_version == source.reader_version
-        is_current = is_current and not is_outdated(home, before, has_to_look=True)
-        if is_current and before.digest == source.digest:
+        if (
+            before is None
+            or before.reader_version != source.reader_version
+            or is_outdated(home, before, has_to_look=True)
+        ):
+            todo.append(source)
+        elif before.digest == source.digest:
             outcome.unchanged += 1
-        elif is_current and before.path != source.path and before.size_bytes >= source.size_bytes:
+        elif before.path != source.path and before.size_bytes >= source.size_bytes:
             outcome.copies += 1
         else:
             todo.append(source)

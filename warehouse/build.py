@@ -1,8 +1,8 @@
 """`seamline build`: dbt build for one home."""
 
 import os
-from collections.abc import Collection, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
@@ -69,12 +69,16 @@ def build(
     else:
         connect(home, read_only=False).close()
     idle = [] if dbt_args else _idle_domains(home, domains_of_kinds or {})
+    fresh: AbstractContextManager[dict[str, str]] = nullcontext({})
+    if is_on_spark:
+        fresh = fresh_warehouse(home, is_whole=not dbt_args)
     with (
-        fresh_warehouse(home, is_whole=not dbt_args) if is_on_spark else nullcontext({}) as settings,
+        fresh as settings,
         _environment(home, idle, settings),
         counting("building", is_shown=not dbt_args) as count,
     ):
         from dbt.adapters.duckdb.connections import DuckDBConnectionManager
+        from dbt.artifacts.schemas.run import RunExecutionResult
         from dbt.cli.exceptions import DbtUsageException
         from dbt.cli.main import dbtRunner
 
@@ -103,6 +107,8 @@ def build(
             raise UsageError(f"dbt build: {result.exception}")
         if result.exception:
             raise SeamlineError(f"dbt could not run: {result.exception}")
+        if not isinstance(result.result, RunExecutionResult):  # dbt itself answered `-h` or `--version`
+            return f"{home.path}: nothing was built"
         nodes = [r for r in result.result if r.node.resource_type in ("model", "test", "unit_test")]
         failed = [r.node.name for r in nodes if r.status in ("error", "fail")]
         if not result.success:
@@ -142,7 +148,7 @@ def _selectors_of(domains: list[Domain]) -> list[str]:
 
 
 @contextmanager
-def _environment(home: Home, idle: list[Domain], settings: dict[str, str]):
+def _environment(home: Home, idle: list[Domain], settings: dict[str, str]) -> Iterator[None]:
     """dbt's settings for this home, in the environment while dbt runs."""
     wanted = {
         "SEAMLINE_HOME": str(home.path),

@@ -3,6 +3,7 @@
 import json
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any, TypedDict
 
 from homes.console import table
 from homes.errors import HomeError
@@ -11,10 +12,35 @@ from homes.paths import Home
 from homes.warehouse import connect
 
 SHOWN_RECORDS = 20
-Row = dict[str, object]
+Row = dict[str, Any]
+"""A row of `landed_sources` or of `builds`, by column."""
 
 
-def status(home: Home) -> dict[str, object]:
+class KindLanded(TypedDict):
+    """What has landed of one kind of source."""
+
+    kind: str
+    source_count: int
+    row_count: int
+    size_bytes: int
+    quarantined_count: int
+    last_landed_at: str
+
+
+class Status(TypedDict):
+    """The answer of `status`."""
+
+    home: str
+    landed: list[KindLanded]
+    quarantined: list[dict[str, str]]
+    outdated: list[dict[str, str]]
+    build: Row | None
+    build_problem: str | None
+    stale: dict[str, list[str]] | None
+    next: str | None
+
+
+def status(home: Home) -> Status:
     """The home's state, ready for JSON (times are UTC, ISO 8601; null is unknown).
 
     `landed`: sources and rows by kind. `quarantined`: every record that could not be read. `outdated`: sources that
@@ -36,7 +62,7 @@ def status(home: Home) -> dict[str, object]:
     }
 
 
-def _landed(home: Home) -> tuple[list[Row], list[Row]]:
+def _landed(home: Home) -> tuple[list[Row], list[dict[str, str]]]:
     """Rows of `landed_sources`, and quarantined records with the path of their source."""
     import pyarrow.parquet as pq
 
@@ -58,7 +84,7 @@ def _landed(home: Home) -> tuple[list[Row], list[Row]]:
     return list(sources.values()), sorted(records, key=lambda r: (r["kind"], r["source"]))
 
 
-def _by_kind(sources: list[Row]) -> list[Row]:
+def _by_kind(sources: list[Row]) -> list[KindLanded]:
     kinds: dict[str, list[Row]] = {}
     for source in sources:
         kinds.setdefault(source["kind"], []).append(source)
@@ -96,7 +122,7 @@ def _last_build(home: Home) -> tuple[Row | None, str | None]:
     return {k: v.isoformat() if isinstance(v, datetime) else v for k, v in build.items()}, None
 
 
-def _stale(home: Home, sources: list[Row], build: Row) -> Row:
+def _stale(home: Home, sources: list[Row], build: Row) -> dict[str, list[str]]:
     """Sources and declared files that are newer than the build's beginning."""
     began = datetime.fromisoformat(str(build["started_at"]))
     return {
@@ -133,14 +159,14 @@ def show(home: Home, as_json: bool, all_records: bool) -> None:
         print(json.dumps(state, indent=2))
         return
     print(f"home: {state['home']}")
-    kinds = [
-        [str(k["kind"]), *(f"{k[c]:,}" for c in COUNTS), str(k["last_landed_at"]).replace("T", " ")]
-        for k in state["landed"]
-    ]
+    kinds = []
+    for k in state["landed"]:
+        counts = (k["source_count"], k["row_count"], k["size_bytes"], k["quarantined_count"])
+        kinds.append([k["kind"], *(f"{count:,}" for count in counts), k["last_landed_at"].replace("T", " ")])
     table("landed", ["kind", "sources", "rows", "bytes", "quarantined", "last landed (UTC)"], kinds)
     records = state["quarantined"]
     shown = records if all_records else records[:SHOWN_RECORDS]
-    table("quarantined", ["kind", "source", "where", "reason"], [list(map(str, r.values())) for r in shown])
+    table("quarantined", ["kind", "source", "where", "reason"], [list(r.values()) for r in shown])
     if len(shown) < len(records):
         print(f"... and {len(records) - len(shown)} more: `seamline status --all` lists every record")
     for source in state["outdated"] if all_records else ():
@@ -149,8 +175,8 @@ def show(home: Home, as_json: bool, all_records: bool) -> None:
     if build:
         began, ended = (str(build[at] or "never")[:19].replace("T", " ") for at in ("started_at", "ended_at"))
         when = f"began {began}, ended {ended} (UTC)"
-        counts = ", ".join(f"{build[f'{c}_count'] or 0} {c}" for c in ("built", "pass", "warn", "error", "skipped"))
-        print(f"last build: {when}: {counts}")
+        came = ", ".join(f"{build[f'{c}_count'] or 0} {c}" for c in ("built", "pass", "warn", "error", "skipped"))
+        print(f"last build: {when}: {came}")
     for kind, paths in (state["stale"] or {}).items():
         for path in paths[:SHOWN_RECORDS]:
             print(f"changed since: {path}")
@@ -158,6 +184,3 @@ def show(home: Home, as_json: bool, all_records: bool) -> None:
             print(f"... and {len(paths) - SHOWN_RECORDS} more {kind}")
     if state["next"]:
         print(f"next: {state['next']}")
-
-
-COUNTS = ("source_count", "row_count", "size_bytes", "quarantined_count")

@@ -77,7 +77,9 @@ def _suite(values: list[Row], suite: str, x: str, best: str, x_title: str) -> al
     def scale(of: dict[str, str]) -> alt.Scale:
         return alt.Scale(domain=names, range=[of[name] for name in names])
 
-    horizontal = alt.X(f"{x}:Q", title=x_title, axis=alt.Axis(tickCount=4, **({} if x == "hour" else {"format": "~s"})))
+    horizontal = alt.X(
+        f"{x}:Q", title=x_title, axis=alt.Axis(tickCount=4, format=alt.Undefined if x == "hour" else "~s")
+    )
     vertical = alt.Y("score:Q", title="score", axis=alt.Axis(tickCount=4), scale=alt.Scale(zero=False, padding=6))
     base = alt.Chart()
     baseline = base.mark_rule(color=GREY, strokeDash=[4, 3]).encode(y=alt.Y("min(baseline_score):Q", title="score"))

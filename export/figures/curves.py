@@ -10,6 +10,7 @@ from export.figures.style import (
     PALETTE,
     PINK,
     VERMILLION,
+    Row,
     data,
     first_panels,
     labels,
@@ -81,7 +82,7 @@ def learning_curves(warehouse: duckdb.DuckDBPyConnection) -> alt.TopLevelMixin |
     return titled(chart, "Learning curves", "Dashed: a restart joins the curve here.", which, note, cut)
 
 
-def _mark_lone(values: list[dict[str, object]]) -> bool:
+def _mark_lone(values: list[Row]) -> bool:
     """Set `is_lone` on values without a neighbour in their arm, which a line would not show; tells whether any is."""
     place = [row["arm"] if row["value"] is not None else None for row in values]
     for row, before, own, after in zip(values, [None, *place[:-1]], place, [*place[1:], None], strict=True):
@@ -112,7 +113,7 @@ def rollback_audit(warehouse: duckdb.DuckDBPyConnection) -> alt.TopLevelMixin | 
     )
 
 
-def _stretches(values: list[dict[str, object]], key: str, scale: alt.Scale) -> alt.LayerChart:
+def _stretches(values: list[Row], key: str, scale: alt.Scale) -> alt.LayerChart | alt.FacetChart:
     first = "slice(datum.value, -5) == '00001'"
     axis = alt.Axis(
         title=None,
@@ -153,7 +154,7 @@ def _label(drop_reason: object) -> str:
     return str(drop_reason or "kept").replace("_", " ")
 
 
-def _seen(values: list[dict[str, object]]) -> dict[str, str]:
+def _seen(values: list[Row]) -> dict[str, str]:
     seen = {row["label"] for row in values}
     return {label: color for label, color in LABELS.items() if label in seen}
 
@@ -234,7 +235,7 @@ def _gpus(
     found, cut = first_panels(found, "arm", "the mart `gpu_intervals`")
     found, note = thinned(found, "arm")
     gpus = sorted({row["gpu_idx"] for row in found})
-    color = alt.value(BLUE)
+    color: alt.Color | alt.Value = alt.value(BLUE)
     if len(gpus) > 1:
         color = alt.Color(
             "gpu_idx:O",

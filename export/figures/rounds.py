@@ -51,7 +51,7 @@ def validity(warehouse: duckdb.DuckDBPyConnection) -> alt.TopLevelMixin | None:
     )
 
 
-def _validity_of(run: str, values: list[Row], windows: list[Row]) -> alt.LayerChart:
+def _validity_of(run: str, values: list[Row], windows: list[Row]) -> alt.LayerChart | alt.FacetChart:
     tasks = sorted({str(row["task"]) for row in values})
     scale = alt.Scale(domain=tasks, range=[PALETTE[i % len(PALETTE)] for i in range(len(tasks))])
     # beyond six tasks colours repeat, with another shape each time
@@ -143,7 +143,7 @@ def teacher_costs(warehouse: duckdb.DuckDBPyConnection) -> alt.TopLevelMixin | N
             known.properties(width=640, height=200, title=title),
             unknown.properties(width=640, height=90),
         ]
-    (lost,) = warehouse.execute(WITHOUT_STEP).fetchone()
+    [(lost,)] = warehouse.execute(WITHOUT_STEP).fetchall()
     return titled(
         alt.vconcat(*plots),
         "What the teacher cost",

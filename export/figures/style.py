@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import altair as alt
 import duckdb
 
-Row = dict[str, object]
+from export.tables import Row, read_rows
 
 BLUE, VERMILLION, GREEN, PINK, SKY, ORANGE = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00"
 PALETTE = [BLUE, ORANGE, GREEN, VERMILLION, SKY, PINK]
@@ -62,9 +62,7 @@ CONFIG = {
 
 def rows(warehouse: duckdb.DuckDBPyConnection, sql: str) -> list[Row]:
     """A query's rows as JSON can hold them: NaN and infinities become null, times ISO 8601 in UTC."""
-    done = warehouse.execute(sql)
-    names = [column[0] for column in done.description]
-    return [{n: _plain(v) for n, v in zip(names, row, strict=True)} for row in done.fetchall()]
+    return [{name: _plain(value) for name, value in row.items()} for row in read_rows(warehouse, sql)]
 
 
 def _plain(value: object) -> object:
@@ -83,7 +81,7 @@ def data(values: list[Row]) -> alt.InlineData:
 def titled(chart: alt.TopLevelMixin, title: str, *notes: str) -> alt.TopLevelMixin:
     """The chart with a title and, below it, what a reader must know to read it."""
     said = [note for note in notes if note]
-    return chart.properties(title=alt.TitleParams(title, **({"subtitle": said} if said else {})))
+    return chart.properties(title=alt.TitleParams(title, subtitle=said or alt.Undefined))
 
 
 def panels(layers: Sequence[alt.Chart], values: list[Row], by: str, per_panel_y: bool = False) -> alt.FacetChart:

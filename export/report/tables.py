@@ -7,8 +7,7 @@ from decimal import Decimal
 
 import duckdb
 
-from export.figures.style import Row
-from export.tables import cell, shown
+from export.tables import Row, cell, read_rows, shown
 from homes.paths import Home
 
 FULL_TABLE_ROWS = 5_000
@@ -75,12 +74,6 @@ def value_text(value: object) -> str:
     return json.dumps(value) if isinstance(value, list) else cell(value)
 
 
-def _rows(warehouse: duckdb.DuckDBPyConnection, sql: str) -> list[Row]:
-    done = warehouse.execute(sql)
-    names = [column[0] for column in done.description]
-    return [dict(zip(names, row, strict=True)) for row in done.fetchall()]
-
-
 def _json(value: object) -> object:
     """A value as the page's JSON can hold it: NaN and infinities, times and large integers become text."""
     if value is None or isinstance(value, bool):
@@ -103,7 +96,7 @@ def browser(warehouse: duckdb.DuckDBPyConnection, home: Home) -> list[dict[str, 
     texts = _descriptions(home)
     tables = []
     for name, elsewhere in READ.items():
-        (total,) = warehouse.execute(f"select count(*) from {name}").fetchone()
+        [(total,)] = warehouse.execute(f"select count(*) from {name}").fetchall()
         if not total:
             continue
         keys, about, columns = texts.get(name, ([], "", {}))
@@ -171,7 +164,7 @@ def arms(warehouse: duckdb.DuckDBPyConnection) -> list[dict[str, str]]:
             "kept": shown(arm["tightest_kept_gap_ratio"]),
             "note": " ".join(filter(None, [arm["note"], "Has a step hole." if arm["has_step_hole"] else ""])),
         }
-        for arm in _rows(warehouse, "select * from arms order by arm")
+        for arm in read_rows(warehouse, "select * from arms order by arm")
     ]
 
 
@@ -187,7 +180,7 @@ def _limited(rows: Sequence[dict[str, str]]) -> dict[str, object]:
 
 def dropped(warehouse: duckdb.DuckDBPyConnection) -> dict[str, object]:
     """Why rows were dropped, by run and reason."""
-    found = _rows(
+    found = read_rows(
         warehouse,
         "select * from run_drop_reasons order by arm, run_id, drop_reason, superseded_by_run_id",
     )
@@ -208,7 +201,7 @@ def dropped(warehouse: duckdb.DuckDBPyConnection) -> dict[str, object]:
 
 def findings(warehouse: duckdb.DuckDBPyConnection) -> dict[str, object]:
     """What a person should look at, the worst first."""
-    found = _rows(
+    found = read_rows(
         warehouse,
         """select severity, domain, kind, subject, detail from findings
         order by case severity when 'error' then 0 when 'warn' then 1 else 2 end, domain, kind, subject""",
@@ -225,5 +218,5 @@ def notes(warehouse: duckdb.DuckDBPyConnection) -> list[tuple[str, str]]:
 
 def quarantined(warehouse: duckdb.DuckDBPyConnection) -> dict[str, object]:
     """Records that could not be read."""
-    found = _rows(warehouse, "select kind, source, locator, reason from quarantined_records order by all")
+    found = read_rows(warehouse, "select kind, source, locator, reason from quarantined_records order by all")
     return _limited([{key: str(value) for key, value in row.items()} for row in found])

@@ -15,7 +15,7 @@ from ingest.checkpoints import hub
 from ingest.checkpoints.files import JSON_FILES, read_config
 from ingest.checkpoints.manifests import read_manifest
 from ingest.checkpoints.places import cell_name, find, is_cell, misplaced, steps
-from ingest.formats.json_values import json_object
+from ingest.formats.json_values import Fields, json_object
 from ingest.formats.rows import rows_to_batches
 from ingest.formats.values import Unreadable, as_name, checked_time, shown
 from ingest.run import Outcome, file_source, ingest
@@ -94,7 +94,9 @@ def read(source: Source, org: str | None) -> Batches:
 
 def _read_cell(folder: Path, org: str) -> Batches:
     cell = cell_name(folder)
-    run, submission, problems = {}, {}, []
+    run: Fields = {}
+    submission: Fields = {}
+    problems: list[tuple[str, str]] = []
     for name, into in (("run.json", run), ("submission.json", submission)):
         if (folder / name).is_file():
             try:

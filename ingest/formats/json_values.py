@@ -106,7 +106,7 @@ def kind_of(value: object) -> str:
 def json_text(value: object) -> str:
     """The value as JSON text."""
     if isinstance(value, (simdjson.Object, simdjson.Array)):
-        return value.mini.decode()
+        return value.mini.decode()  # type: ignore[attr-defined] # its stubs say str, it is bytes
     return json.dumps(value, separators=(",", ":"))
 
 

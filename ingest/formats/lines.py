@@ -7,11 +7,15 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import xxhash
 import zstandard
 
 from ingest.formats.values import Unreadable
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 BUFFER_BYTES = 1 << 20
 """What one read asks for. Small enough to stay in a core's cache while its lines are parsed."""
@@ -186,9 +190,10 @@ class _GzipFile(io.RawIOBase):
     def __init__(self, path: Path) -> None:
         self._handle = gzip.open(path)  # noqa: SIM115 - closed by close()
 
-    def readinto(self, target: memoryview) -> int:
-        data = self._handle.read1(len(target))
-        target[: len(data)] = data
+    def readinto(self, target: "WriteableBuffer") -> int:
+        view = memoryview(target)
+        data = self._handle.read1(len(view))
+        view[: len(data)] = data
         return len(data)
 
     def close(self) -> None:
@@ -208,7 +213,8 @@ class _ZstdFile(io.RawIOBase):
         self._is_inside = False
         self._ready = memoryview(b"")
 
-    def readinto(self, target: memoryview) -> int:
+    def readinto(self, target: "WriteableBuffer") -> int:
+        view = memoryview(target)
         while not self._ready:
             chunk = self._frame.unused_data if self._frame.eof else b""
             if self._frame.eof:
@@ -221,8 +227,8 @@ class _ZstdFile(io.RawIOBase):
                 return 0
             self._is_inside = True
             self._ready = memoryview(self._frame.decompress(chunk))
-        count = min(len(target), len(self._ready))
-        target[:count] = self._ready[:count]
+        count = min(len(view), len(self._ready))
+        view[:count] = self._ready[:count]
         self._ready = self._ready[count:]
         return count
 

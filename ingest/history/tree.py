@@ -37,9 +37,10 @@ class Tree:
         path = shallow_path(path)
         node = self._root
         for key in path[:-1]:
-            node = node.get(key)
-            if not isinstance(node, dict):
+            held = node.get(key)
+            if not isinstance(held, dict):
                 return
+            node = held
         node.pop(path[-1], None)
 
     def batch(self, key_column: str) -> tuple[pa.RecordBatch, list[str]]:

@@ -6,6 +6,7 @@ Both paths give the same evidence for every line that both read. Format: allenai
 import json
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import simdjson
@@ -76,7 +77,11 @@ class RecordReader:
             if len(set(keys)) < len(keys) or (isinstance(info, simdjson.Object) and _repeats(info)):
                 return None
             prompt, response, logprobs = (fields.get(k) for k in ("prompt_tokens", "response_tokens", "logprobs"))
-            if not all(isinstance(part, simdjson.Array) for part in (prompt, response, logprobs)):
+            if not (
+                isinstance(prompt, simdjson.Array)
+                and isinstance(response, simdjson.Array)
+                and isinstance(logprobs, simdjson.Array)
+            ):
                 return None
             prompt_ids, response_ids, numbers = _copied(prompt, "i"), _copied(response, "i"), _copied(logprobs, "d")
             scalars = _scalars(fields, info)
@@ -146,7 +151,7 @@ def _repeats(mapping: simdjson.Object) -> bool:
     return len(set(keys)) < len(keys)
 
 
-def _copied(array: simdjson.Array, of_type: str) -> np.ndarray:
+def _copied(array: simdjson.Array, of_type: Literal["i", "d"]) -> np.ndarray:
     """The array's numbers, nested lists read as `_unnested` reads them. Raises Unreadable where only it can tell."""
     numbers = np.frombuffer(array.as_buffer(of_type=of_type), dtype=np.int64 if of_type == "i" else np.float64)
     if len(numbers) != len(array):
@@ -158,7 +163,8 @@ def _unnested(values: list) -> list:
     """`values`, or what its nested lists hold where that is one value an element: a column printed as [[1], [2]]."""
     if not any(isinstance(v, list) for v in values):
         return values
-    found, waiting = [], values[::-1]
+    found: list = []
+    waiting = values[::-1]
     while waiting and len(found) <= len(values):
         value = waiting.pop()
         if isinstance(value, list):
@@ -228,7 +234,7 @@ def _bigint(value: object) -> int | None:
 
 
 def _double(value: object) -> float | None:
-    if type(value) not in (int, float):
+    if type(value) is not int and type(value) is not float:
         return None
     try:
         return float(value)

@@ -61,7 +61,8 @@ def ingest_rollouts(
 
 def special_ids(home: Home) -> list[int]:
     """Every token id in declared/tokenizers.csv, ascending."""
-    return sorted({row[c] for row in declared_rows(home, "tokenizers") for c in TOKEN_COLUMNS if row[c] is not None})
+    cells = (row[column] for row in declared_rows(home, "tokenizers") for column in TOKEN_COLUMNS)
+    return sorted({cell for cell in cells if isinstance(cell, int)})
 
 
 def _settings(ids: list[int], keep_tokens: bool) -> str:
@@ -73,7 +74,7 @@ def _identify(path: Path, known: dict[str, Source], ids: list[int], keep_tokens:
     if METADATA.fullmatch(path.name):
         return file_source(KIND, path)
     if not SHARD.fullmatch(path.name):
-        raise SourceError(f"{path}: its name does not tell run and shard; name it <run name>_rollouts_<number>.jsonl")
+        raise _unnamed(path)
     path = path.resolve()
     digest = f"{UNREAD} {_settings(ids, keep_tokens)}"
     source = Source(KIND, source_name(KIND, path), str(path), digest, path.stat().st_size)
@@ -86,12 +87,17 @@ def _identify(path: Path, known: dict[str, Source], ids: list[int], keep_tokens:
     return source
 
 
+def _unnamed(path: Path) -> SourceError:
+    return SourceError(f"{path}: its name does not tell run and shard; name it <run name>_rollouts_<number>.jsonl")
+
+
 def _read(source: Source, ids: list[int]) -> Batches:
     path = Path(source.path)
-    match = SHARD.fullmatch(path.name)
-    if match:
-        return _read_shard(path, match["run_name"], match["shard"], ids, source.digest.partition(" ")[2])
-    return _read_metadata(path, METADATA.fullmatch(path.name)["run_name"])
+    if shard := SHARD.fullmatch(path.name):
+        return _read_shard(path, shard["run_name"], shard["shard"], ids, source.digest.partition(" ")[2])
+    if metadata := METADATA.fullmatch(path.name):
+        return _read_metadata(path, metadata["run_name"])
+    raise _unnamed(path)
 
 
 def _read_metadata(path: Path, run_name: str) -> Batches:
@@ -101,7 +107,7 @@ def _read_metadata(path: Path, run_name: str) -> Batches:
             yield quarantine_line(number, fields)
             continue
         texts = {key: as_text(value) for key, value in fields.items() if isinstance(value, str)}
-        row = {name: texts.get(name) for name in ("git_commit", "model_name")}
+        row: dict[str, object] = {name: texts.get(name) for name in ("git_commit", "model_name")}
         row |= {"run_name": texts.get("run_name") or run_name, "started_at": as_time(fields.get("timestamp"))}
         rows.add(row | {"line_number": number})
     yield from rows.last_batches()
@@ -193,8 +199,8 @@ class _Records:
 
     def batch(self) -> pa.RecordBatch:
         """The rows gathered since the last call."""
-        names = ("line_number", "record_digest", "prompt_tokens", "response_tokens")
-        names += ("logprob_count", "nan_logprob_count", *SCALARS)
+        counts = ("prompt_tokens", "response_tokens", "logprob_count", "nan_logprob_count")
+        names = ("line_number", "record_digest", *counts, *SCALARS)
         columns = dict(zip(names, zip(*self._scalars, strict=True), strict=True)) if self._scalars else {}
         schema = row_schema("rollout_records")
         arrays = []

@@ -17,16 +17,16 @@ from ingest.formats.values import Unreadable, as_integer, as_number, path_number
 from ingest.run import file_digest
 from ingest.wandb.run_json import read_run_json
 
-_STEP = re.compile(r"global_step_(\d+)$")
+_STEP = re.compile(r"global_step_\d+$")
 _ADAPTER = re.compile(r"adapter_(model|config).*\.(safetensors|bin|json)$")
 _RUN_MARKS = (b'"id"', b'"run_id"', b'"displayName"', b'"summary"', b'"config"', b'"state"')
 _SYSTEM_MARKS = (b"system", b"timestamp", b"_runtime")
 _TRACKER_FILES = ("run.json", "system_metrics.json", "system_metrics.jsonl", "system_metrics.csv")
 
 
-def is_saved_step_file(path: Path) -> bool:
-    """Whether a file lies in a `checkpoints/global_step_<N>/`."""
-    return any(_STEP.match(p.name) and p.parent.name == "checkpoints" for p in path.parents)
+def saved_step_of(path: Path) -> Path | None:
+    """The `checkpoints/global_step_<N>/` in which a file lies; None where it lies in none."""
+    return next((p for p in path.parents if _STEP.match(p.name) and p.parent.name == "checkpoints"), None)
 
 
 def is_tracker_file(path: Path) -> bool:
@@ -61,7 +61,7 @@ def _files(folder: Path) -> list[Path]:
 def read_saved_step(folder: Path) -> Batches:
     """The files of one saved step; of an adapter's files the SHA-256, of its configuration rank and alpha."""
     rows = Rows("rounds_saved_step_files")
-    step = path_number(_STEP.match(folder.name)[1])
+    step = path_number(folder.name.removeprefix("global_step_"))
     if step is None:
         yield quarantine("byte 0", f"{folder.name}: a step of more than 64 bits")
         return

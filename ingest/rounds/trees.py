@@ -16,10 +16,10 @@ from ingest.formats.values import Unreadable, as_number, as_time, path_number, s
 from ingest.rounds.run_folders import (
     folder_source,
     holds_tracker_export,
-    is_saved_step_file,
     is_tracker_file,
     read_saved_step,
     read_tracker_export,
+    saved_step_of,
 )
 from ingest.run import Outcome, expand, file_source, ingest
 
@@ -71,7 +71,7 @@ def matches(path: Path) -> bool:
         return _may_hold_attempts(path)
     if path.name.startswith("scheduler") and path.suffix == ".jsonl":
         return may_hold(path, SCHEDULER_KEYS)
-    return is_saved_step_file(path) or (is_tracker_file(path) and holds_tracker_export(path))
+    return saved_step_of(path) is not None or (is_tracker_file(path) and holds_tracker_export(path))
 
 
 def _may_hold_attempts(path: Path) -> bool:
@@ -83,9 +83,7 @@ def _may_hold_attempts(path: Path) -> bool:
 
 def _unit(file: Path) -> Path:
     """What is landed as one source: the folder of a saved step or of a W&B export, else the file."""
-    if is_saved_step_file(file):
-        return next(p for p in file.parents if p.parent.name == "checkpoints")
-    return file.parent if is_tracker_file(file) else file
+    return saved_step_of(file) or (file.parent if is_tracker_file(file) else file)
 
 
 def identify(has_token_arrays: bool, path: Path) -> Source:
@@ -99,8 +97,8 @@ def read(has_token_arrays: bool, source: Source) -> Batches:
     path = Path(source.path)
     if path.is_dir():
         return read_saved_step(path) if path.parent.name == "checkpoints" else read_tracker_export(path)
-    if _EVALUATION.match(path.name):
-        return _read_evaluation(path)
+    if evaluation := _EVALUATION.match(path.name):
+        return _read_evaluation(path, evaluation[1])
     if path.name.startswith("scheduler"):
         return _read_scheduler(path)
     return _read_candidates(path, has_token_arrays)
@@ -124,8 +122,10 @@ def _read_candidates(path: Path, has_token_arrays: bool) -> Batches:
     seen = FieldCounts("candidates")
     candidates, costs = Rows("rounds_candidates"), Rows("rounds_candidate_costs")
     for number, fields in read_objects(path):
-        problem = fields if isinstance(fields, Unreadable) else _missing_name(fields)
-        if problem:
+        if isinstance(fields, Unreadable):
+            yield quarantine_line(number, fields)
+            continue
+        if problem := _missing_name(fields):
             yield quarantine_line(number, problem)
             continue
         seen.add(fields)
@@ -168,7 +168,7 @@ def _costs(fields: Fields, number: int) -> Iterator[Fields]:
         yield {"line_number": number, "role": storable(role), "cost_usd": as_number(cost)}
 
 
-def _read_evaluation(path: Path) -> Batches:
+def _read_evaluation(path: Path, policy: str) -> Batches:
     try:
         entries = parse_json(path.read_bytes())
     except Unreadable as problem:
@@ -177,7 +177,6 @@ def _read_evaluation(path: Path) -> Batches:
     if not isinstance(entries, list):
         yield quarantine_line(1, "not a JSON list of attempts")
         return
-    policy = _EVALUATION.match(path.name)[1]
     rows, seen = Rows("rounds_evaluation_attempts"), FieldCounts("evaluation_attempts")
     for number, entry in enumerate(entries, 1):
         if not isinstance(entry, dict):

@@ -10,7 +10,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any
@@ -38,6 +38,7 @@ from ingest.wandb.client import (
     open_run,
     read_with_timeout,
 )
+from ingest.wandb.csv_items import Items
 from ingest.wandb.export import config_and_summary, system_batches, to_columns
 from ingest.wandb.json_items import JsonRow, batch_rows
 
@@ -147,7 +148,9 @@ def _json_text(value: object) -> str:
     return text
 
 
-def _read(source: Source, runs: dict[str, ListedRun], timeout_seconds: float) -> Iterator[TableBatch]:
+def _read(
+    source: Source, runs: dict[str, ListedRun], timeout_seconds: float
+) -> Generator[TableBatch, None, str | None]:
     listed = runs[source.path]
     run = open_run(source.path)
     before = attribute(run, "historyLineCount")
@@ -155,6 +158,9 @@ def _read(source: Source, runs: dict[str, ListedRun], timeout_seconds: float) ->
     scan, row_count = _Scan(), 0
     found = read_with_timeout(lambda: run.scan_history(use_cache=False), timeout_seconds, source.path)
     for items in batch_rows(scan.rows(found), _json_text):
+        if not isinstance(items, Items):
+            yield items
+            continue
         columns, faults = to_columns(items)
         yield from history_tables(columns, pa.array(items.numbers), row_count)
         yield from faults

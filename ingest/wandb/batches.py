@@ -95,7 +95,7 @@ def _columns(items: pa.ListArray, batch: Batch, what: str) -> Columns:
     items = items.flatten()
     keys, texts = items.field("key"), items.field("value_json")
     special = _NEEDS_A_LOOK[first_bytes(texts)]
-    nested = items.field("nested_key") if "nested_key" in {f.name for f in items.type} else None
+    nested = items.field("nested_key")
     depths = pc.list_value_length(nested).fill_null(0).to_numpy()
     if (depths == 1).all():
         keys = nested.flatten()
@@ -108,9 +108,9 @@ def _columns(items: pa.ListArray, batch: Batch, what: str) -> Columns:
         found = columns(rows, keys, texts, [])
     else:
         leaves = []
-        for at in np.flatnonzero(special).tolist():
-            path = tuple(nested[at].as_py()) or (keys[at].as_py(),)
-            leaves.append(Leaf(int(rows[at]), path, texts[at].as_py()))
+        for place in np.flatnonzero(special).tolist():
+            path = tuple(nested[place].as_py()) or (keys[place].as_py(),)
+            leaves.append(Leaf(int(rows[place]), path, texts[place].as_py()))
         plain = pa.array(~special)
         leaves = _with_texts(leaves, batch, what)
         found = columns(rows[~special], keys.filter(plain), texts.filter(plain), leaves)

@@ -195,7 +195,7 @@ def _tell_scores(folder: Path, planned: list[Cell], scores: Scores) -> None:
         tokens = cell.tokens_at(c)
         gain = None if score is None else score - SUITES[suite]
         status = _cost_status(cell, c, gain, tokens)
-        cost = tokens / gain if status == "ok" else None
+        cost = tokens / gain if status == "ok" and tokens is not None and gain is not None else None
         rows.append([cell.model_id(c), suite, score, gain, cost, status])
         if cell.is_valid and score is not None and c.eos_ok and c.is_known:
             earlier = [

@@ -102,8 +102,8 @@ class Arm:
         """Launches that lead to the arm's last rows, first to last: each resumed from the one before."""
         alive = [i for i, launch in enumerate(self.launches) if launch.steps and not launch.is_excluded]
         chain = alive[-1:]
-        while chain and self.launches[chain[0]].parent is not None:
-            chain.insert(0, self.launches[chain[0]].parent)
+        while chain and (parent := self.launches[chain[0]].parent) is not None:
+            chain.insert(0, parent)
         return chain
 
     @cached_property
@@ -114,7 +114,7 @@ class Arm:
     @cached_property
     def owner(self) -> dict[int, int]:
         """For each true step the launch whose work on it stands."""
-        owners = {}
+        owners: dict[int, int] = {}
         for i in self.chain:
             owners |= dict.fromkeys(self.launches[i].steps, i)
         return {step: i for step, i in owners.items() if step in self.true_steps}

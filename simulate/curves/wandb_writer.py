@@ -12,9 +12,12 @@ import zlib
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from pathlib import Path
-from typing import BinaryIO, Literal
+from typing import Any, BinaryIO, Literal
 
-from wandb.proto import wandb_internal_pb2 as pb
+from wandb.proto import wandb_internal_pb2
+
+pb: Any = wandb_internal_pb2
+"""Protobuf makes the module's classes when it is imported, so a type checker finds none in it."""
 
 FILE_HEADER = b":W&B" + struct.pack("<HB", 0xBEE1, 0)
 BLOCK_BYTES = 32_768
@@ -200,7 +203,7 @@ class LogWriter:
             return json.dumps(value)
         return repr(value) if type(value) is int else _go_json(value)
 
-    def _write(self, record: pb.Record) -> None:
+    def _write(self, record: Any) -> None:
         self.record_number += 1
         record.num = self.record_number
         # A record that would start in a tail too short for its header starts in the next block.
@@ -236,8 +239,9 @@ def _go_float(value: float) -> str:
         return json.dumps(value)
     if value == 0.0:
         return "-0" if math.copysign(1.0, value) < 0 else "0"
-    sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
-    exponent += len(digits) - 1
+    number = Decimal(repr(value)).normalize()
+    sign, digits, _ = number.as_tuple()
+    exponent = number.adjusted()  # of the first digit
     rest = "".join(map(str, digits[1:]))
     return f"{'-' * sign}{digits[0]}{'.' * bool(rest)}{rest}e{'-' if exponent < 0 else '+'}{abs(exponent):02d}"
 

@@ -64,13 +64,16 @@ class Truth:
         is_split, is_known = rollout.has_logprobs, rollout.has_logprobs and is_declared
         run_name = arm.starts[rollout.index].run_name
         reason = rollout.drop_reason
-        split = [made.assistant_tokens, made.tool_output_tokens, made.tool_block_count, made.assistant_segment_count]
-        calls = [made.tool_call_tokens, made.tool_call_span_count, made.unclosed_tool_call_tokens]
+        split: list[int | None] = [made.assistant_tokens, made.tool_output_tokens]
+        split += [made.tool_block_count, made.assistant_segment_count]
+        calls: list[int | None] = [made.tool_call_tokens, made.tool_call_span_count, made.unclosed_tool_call_tokens]
         self._rollouts.append(
-            [run_name, rollout.step - 1, rollout.sample_idx, arm.name, reason, len(made.tokens)]
-            + (split if is_split else [None] * 4)
-            + (calls if is_known else [None] * 3)
-            + [rollout.call_count, made.finish_reason, shard, line_number]
+            [
+                *(run_name, rollout.step - 1, rollout.sample_idx, arm.name, reason, len(made.tokens)),
+                *(split if is_split else [None] * len(split)),
+                *(calls if is_known else [None] * len(calls)),
+                *(rollout.call_count, made.finish_reason, shard, line_number),
+            ]
         )
         if not is_split:
             self._findings.add(("logprobs_do_not_match_tokens", shard))
@@ -126,7 +129,7 @@ def _turn(arm: Arm, step: int, rollouts: list[Rollout]) -> list:
     split = [r for r in rollouts if r.has_logprobs]
     made = [r.made for r in split]
     malformed = [m for m in made if m.unclosed_tool_call_tokens]
-    calls = [
+    calls: list[int | None] = [
         sum(m.tool_call_tokens for m in made),
         sum(m.assistant_tokens - m.tool_call_tokens for m in made),
         sum(m.tool_call_span_count for m in made),
@@ -146,7 +149,7 @@ def _turn(arm: Arm, step: int, rollouts: list[Rollout]) -> list:
         sum(m.tool_output_tokens for m in made),
         sum(m.tool_block_count for m in made),
         sum(r.call_count or 0 for r in split),
-        *(calls if arm.name in DECLARED else [None] * 6),
+        *(calls if arm.name in DECLARED else [None] * len(calls)),
     ]
 
 
@@ -156,8 +159,10 @@ def _findings(arm: Arm, steps: dict[int, list[Rollout]]) -> Iterator[tuple[str, 
         yield "batch_size_differs", arm.name
         yield "sequence_lengths_differ", arm.name
     for rollouts in steps.values():
-        told = [r for r in rollouts if r.has_logprobs and r.call_count is not None]
-        blocks, calls = sum(r.made.tool_block_count for r in told), sum(r.call_count for r in told)
+        told = [
+            (r.made.tool_block_count, r.call_count) for r in rollouts if r.has_logprobs and r.call_count is not None
+        ]
+        blocks, calls = sum(found for found, _ in told), sum(reported for _, reported in told)
         if abs(blocks - calls) > BLOCK_CALL_FRACTION * max(blocks, calls):
             yield "blocks_and_calls_differ", arm.name
     lengths = {i: _lineage_length(arm, i) for i, launch in enumerate(arm.launches) if not launch.is_excluded}

@@ -63,7 +63,7 @@ def write_bench(folder: Path, count: int, seed: int) -> None:
     run_name = "bench__42__1789453662"
     folder.mkdir(parents=True, exist_ok=True)
     _write_metadata(folder, run_name, words, 1_789_453_662.0)
-    with open(folder / f"{run_name}_rollouts_000000.jsonl", "w", encoding="utf-8") as shard:
+    with open(_shard_path(folder, run_name, 0), "w", encoding="utf-8") as shard:
         for n in range(count):
             made = response(rng, words, int(rng.integers(18_000, 22_000)), 28, 0.3, decimals=None)
             shard.write(_line(rng, words, n // 256, n % 256, made, made.call_count, 1_000, "out put\n" * 1_500))
@@ -83,15 +83,16 @@ def _write_run(folder: Path, arm: Arm, index: int, scale: str, truth: Truth) -> 
     is_odd = scale == "small" and arm.name.startswith("hardened") and index == 0
     if has_metadata(arm, index):
         _write_metadata(folder, start.run_name, words, start.started_at)
-    written, shard, path = 0, None, None
+    written = line_number = 0
+    path = _shard_path(folder, start.run_name, 0)
+    shard = open(path, "w", encoding="utf-8")  # noqa: SIM115 - closed when the next one opens
     rng = np.random.default_rng((*arm.seed, 7, index))
     last = arm.launches[index].last_step + SAMPLED_AHEAD[scale]
     for step in range(arm.launches[index].first_step, last + 1):
         for rollout, line in _batch(rng, arm, index, step, words, is_odd):
-            if written % SHARD_ROLLOUTS[scale] == 0:
-                if shard:
-                    shard.close()
-                path = folder / f"{start.run_name}_rollouts_{written // SHARD_ROLLOUTS[scale]:06d}.jsonl"
+            if written and written % SHARD_ROLLOUTS[scale] == 0:
+                shard.close()
+                path = _shard_path(folder, start.run_name, written // SHARD_ROLLOUTS[scale])
                 shard = open(path, "w", encoding="utf-8")  # noqa: SIM115 - closed when the next one opens
                 line_number = 0
             shard.write(line)
@@ -111,19 +112,25 @@ def _write_run(folder: Path, arm: Arm, index: int, scale: str, truth: Truth) -> 
     shard.close()
 
 
+def _shard_path(folder: Path, run_name: str, number: int) -> Path:
+    return folder / f"{run_name}_rollouts_{number:06d}.jsonl"
+
+
 def _batch(
     rng: np.random.Generator, arm: Arm, index: int, step: int, words: Vocabulary, is_odd: bool
 ) -> Iterator[tuple[Rollout, str]]:
     """The rollouts of one step with their lines: as many as the arm's batch, of the mean length that its curve logs."""
     launch, count = arm.launches[index], arm.rollouts_per_step
+    if count is None:
+        raise ValueError(f"{arm.name} saves no rollouts")
     mean = sequence_lengths(arm)[min(step, arm.last_step) - 1]
     has_empty = is_odd and step == 7
     lengths = _lengths(rng, count, int(mean) * count, has_empty)
     rate = 0.05 + 0.8 / (1 + np.exp(-12 * (step / arm.true_steps.stop - 0.7)))
     made = []
     for length in lengths:
-        calls = 0 if launch.is_excluded else int(rng.integers(1, 5))
-        made.append(response(rng, words, length, calls, rate) if length > 1 else empty_response(words))
+        call_count = 0 if launch.is_excluded else int(rng.integers(1, 5))
+        made.append(response(rng, words, length, call_count, rate) if length > 1 else empty_response(words))
         if launch.is_excluded and not made[-1].tool_call_span_count:
             made[-1] = response(rng, words, length, 0, 1.0)
     calls = [one.call_count for one in made]

@@ -75,7 +75,8 @@ def _group(
     text: str,
 ) -> list[dict]:
     parent = states[task]
-    rewards, rows = [], []
+    rewards: list[float] = []
+    rows: list[dict] = []
     selected = rng.randrange(SIBLINGS)
     action = "advance" if valids[selected] or rng.random() < 0.3 else rng.choice(["keep", "debug"])
     for sibling, is_valid in enumerate(valids):
@@ -84,10 +85,12 @@ def _group(
         rewards.append(reward)
         outcome = "ok" if is_valid else rng.choice(OUTCOMES)
         score = round(rng.uniform(0.2, 0.9), 6) if is_valid else None
-        costs = {role: round(rng.uniform(0.0001, 0.02), 6) for role in ("reference", "rubric", "verifier")}
+        costs: dict[str, float | None] = {
+            role: round(rng.uniform(0.0001, 0.02), 6) for role in ("reference", "rubric", "verifier")
+        }
         if rng.random() < 0.05:
             costs["verifier"] = None
-        is_known = costs["verifier"] is not None
+        known = [cost for cost in costs.values() if cost is not None]
         rows.append(
             {
                 "run_id": run,
@@ -112,7 +115,7 @@ def _group(
                 "result": {"score": score, "outcome": outcome, "error": None if is_valid else "see log"},
                 "parent_result": parent,
                 "anchor_result_before": parent,
-                "better_than_anchor_before": is_valid and score > (parent["score"] or 0),
+                "better_than_anchor_before": score is not None and score > (parent["score"] or 0),
                 "debug_streak": rng.randrange(3),
                 "ropd_q": round(rng.random(), 6),
                 "group_mean_q": 0.5,
@@ -120,7 +123,7 @@ def _group(
                 "reward_rule": rule,
                 "penalty": penalty,
                 "teacher_calls": 6,
-                "cost_usd": sum(costs.values()) if is_known else None,
+                "cost_usd": sum(known) if len(known) == len(costs) else None,
                 "cost_by_role": costs,
                 "policy_before": {"served_policy_id": f"policy-{step - 1}"},
                 "verdict_row": {"verdict": "pass" if is_valid else "fail", "input_ids": [1, 2, 3]},

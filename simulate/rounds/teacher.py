@@ -10,7 +10,7 @@ from pathlib import Path
 
 from simulate.rounds.plan import DIAGNOSTIC, RUN, TASKS, Shape, begins, write_lines
 
-PRICES = [
+PRICES: list[list[str | None]] = [
     ["gpt-5.6-luna*", "2026-09-01", "1.25", "0.125", "10", "price list of September"],
     ["gpt-5.6-luna*", "2026-09-09", "1", "0.1", "8", "price list of 9 September"],
     ["gpt-5.6-luna-mini*", "2026-09-01", "0.25", "0.025", "2", "price list of September"],
@@ -38,11 +38,12 @@ class Call:
     tries: list[dict]
 
 
-def write_teacher(folder: Path, shape: Shape, seed: int) -> tuple[list[Call], list[list]]:
+def write_teacher(folder: Path, shape: Shape, seed: int) -> tuple[list[Call], list[tuple[int, str, Decimal | None]]]:
     """Write `teacher_calls/` and `teacher_spend.jsonl`. Returns every call, and the ledger's (step, role, cost)."""
     rng = random.Random(f"teacher/{seed}")
     text = "".join(rng.choice("etaoin shrdlu") for _ in range(min(shape.text_bytes // 10, 500)))
-    calls, spent = [], defaultdict(list)
+    calls: list[Call] = []
+    spent: dict[tuple[int, str], list[Decimal | None]] = defaultdict(list)
     workers: list[list[dict]] = [[], []]
     for step in range(1, shape.rounds + 1):
         for task in TASKS:
@@ -70,13 +71,13 @@ def write_teacher(folder: Path, shape: Shape, seed: int) -> tuple[list[Call], li
     diagnostic = _call(rng, DIAGNOSTIC, 1, TASKS[0], "verifier", 0, text)
     write_lines(folder / DIAGNOSTIC / "teacher_calls" / "worker-0" / "calls.jsonl", [diagnostic.row])
     calls.append(diagnostic)
-    ledger = []
+    ledger: list[tuple[int, str, Decimal | None]] = []
     for (step, role), costs in sorted(spent.items()):
-        is_known = all(cost is not None for cost in costs)
-        total = sum(costs, Decimal(0)) if is_known else None
+        known = [cost for cost in costs if cost is not None]
+        total = sum(known, Decimal(0)) if len(known) == len(costs) else None
         if total is not None and (step, role) == (OFF_STEP, OFF_ROLE):
             total += Decimal("0.01")
-        ledger.append([step, role, total])
+        ledger.append((step, role, total))
     write_lines(
         folder / RUN / "rollout" / RUN / "teacher_spend.jsonl",
         (
@@ -103,13 +104,15 @@ def _call(rng: random.Random, run: str, step: int, task: str, role: str, number:
     kind = "full" if role == "rubric" and step == OFF_STEP else rng.choices(*zip(*_KINDS, strict=True))[0]
     model = {"mini": "gpt-5.6-luna-mini-2026", "unpriced": "teacher-alias"}.get(kind, "gpt-5.6-luna-2026-08-01")
     usage = _usage(rng, tokens)
-    response = {"id": f"resp_{call_id}", "object": "response", "created_at": at.timestamp(), "model": model}
+    response_id = f"resp_{call_id}"
+    response = {"id": response_id, "object": "response", "created_at": at.timestamp(), "model": model}
     response |= {"output": [{"type": "message", "content": [{"type": "output_text", "text": text}]}], "usage": usage}
     row = {"call_id": call_id, "run_id": run, "step": step, "group_id": f"r{step}-{task}", "role": role}
     row |= {"model": model, "created_at": at.timestamp(), "request": {"input": text, "input_ids": [1, 2]}}
     row |= {"response": response}
     rates = MINI if kind == "mini" else LUNA[at.day >= 9]
-    cost, source = _priced(tokens, rates), "priced"
+    cost: Decimal | None = _priced(tokens, rates)
+    source = "priced"
     tries: list[dict] = []
     known: tuple | None = tokens
     if kind == "no_usage":
@@ -130,7 +133,7 @@ def _call(rng: random.Random, run: str, step: int, task: str, role: str, number:
         tries, row = [row], row | {"response": None}
     elif kind == "by_response_id":
         del row["call_id"]
-        call_id = response["id"]
+        call_id = response_id
     elif kind == "blank_model":
         row["model"] = ""
     return Call(call_id, run, step, role, cost, source, known, row, tries)

@@ -67,8 +67,7 @@ def _write_counts(truth: Path, kept: list[dict], shape: Shape) -> None:
     total = Counter((row["run_id"], row["step"], row["task"]) for row in kept)
     valid = Counter((row["run_id"], row["step"], row["task"]) for row in kept if row["is_valid"])
     header = ["run_id", "step", "task", "candidate_count", "valid_count"]
-    rows = ([*key, count, valid[key]] for key, count in sorted(total.items()))
-    write_csv(truth / "rounds_task_validity.csv", header, rows)
+    write_csv(truth / "rounds_task_validity.csv", header, ([*k, count, valid[k]] for k, count in sorted(total.items())))
     branches = Counter((row["reward_rule"], row["is_valid"], row["has_penalty"]) for row in kept)
     header = ["reward_rule", "is_valid", "has_penalty", "candidate_count"]
     write_csv(truth / "rounds_reward_branches.csv", header, ([*key, count] for key, count in sorted(branches.items())))

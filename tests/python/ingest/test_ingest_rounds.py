@@ -189,6 +189,15 @@ def test_a_saved_step_that_changes_lands_again(landing: Landing, tmp_path: Path)
     assert landing.quarantined()[0][1].startswith("lora_adapter/adapter_config.json: not JSON")
 
 
+def test_a_saved_step_with_a_folder_of_checkpoints_inside_is_one_source(landing: Landing, tmp_path: Path) -> None:
+    step = tmp_path / "run" / "checkpoints" / "global_step_12"
+    write(step / "optim.pt", b"state")
+    write(step / "checkpoints" / "teacher" / "optim.pt", b"its state")
+    assert landing.ingest(ingest_rounds, tmp_path).landed == 1
+    rows = landing.rows("select run_in_path, step, path from landed order by path", "rounds_saved_step_files")
+    assert rows == [("run", 12, "checkpoints/teacher/optim.pt"), ("run", 12, "optim.pt")]
+
+
 @pytest.mark.parametrize(
     ("name", "content", "count"),
     [

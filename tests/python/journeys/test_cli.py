@@ -54,6 +54,13 @@ def test_arguments_that_dbt_does_not_know_are_wrong_usage(home):
     assert done.returncode == 2 and "--bogus" in done.stderr and "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("asked", ["-h", "--version"])
+def test_what_dbt_answers_without_building_is_no_crash(home, asked):
+    done = seamline("build", asked, home=home, check=False)
+    assert done.returncode == 0 and "Traceback" not in done.stderr
+    assert done.stdout.splitlines()[-1] == f"{home}: nothing was built"
+
+
 BAR = "from homes.console import progress; print(list(progress(range(3), 'landing')))"
 
 
