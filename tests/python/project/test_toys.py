@@ -31,17 +31,19 @@ def run(copy: Path, home: Path, *command: object) -> str:
 
 def test_a_producer_is_its_folder_a_line_and_a_sample(copy, home):
     page = (ROOT / "docs" / "add-a-producer.md").read_text()
-    for place, text in BLOCK.findall(page):
+    files = dict(BLOCK.findall(page))
+    imported, _, listed = files.pop("ingest/sources.py").partition("\n\n")
+    for place, text in files.items():
         (copy / place).parent.mkdir(parents=True, exist_ok=True)
         (copy / place).write_text(text)
-    imported, listed = re.search(r"`ingest/sources.py`:\n\n```python\n(.*?)\n\n(.*?\n)```", page, re.DOTALL).groups()
-    sources = (copy / "ingest" / "sources.py").read_text()
-    sources = sources.replace("from ingest.kind import Kind\n", f"from ingest.kind import Kind\n{imported}\n")
-    (copy / "ingest" / "sources.py").write_text(re.sub(r"(    for kind in \(\n)", rf"\1{listed}", sources))
+    registry = copy / "ingest" / "sources.py"
+    after_kind, before_kinds = "from ingest.kind import Kind\n", "    for kind in (\n"
+    sources = registry.read_text().replace(after_kind, f"{after_kind}{imported}\n")
+    registry.write_text(sources.replace(before_kinds, before_kinds + listed))
     python = sys.executable
     run(copy, home, python, "-m", "ruff", "check", "ingest", "tests/python/ingest")
     run(copy, home, python, "-m", "ruff", "format", "--check", "ingest/longcsv", "tests/python/ingest/test_longcsv.py")
-    assert "2 passed" in run(copy, home, python, "-m", "pytest", "-q", "tests/python/ingest/test_longcsv.py")
+    assert "2 passed" in run(copy, home, python, "-m", "pytest", "tests/python/ingest/test_longcsv.py")
     assert "longcsv: 1 landed" in run(copy, home, python, "-m", "seamline", "ingest", "tests/data/longcsv")
     assert "| `seamline ingest longcsv" in run(copy, home, python, "-m", "ingest.sources")
 
