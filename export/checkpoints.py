@@ -127,7 +127,7 @@ def _cells(warehouse: duckdb.DuckDBPyConnection) -> str:
     table = markdown_table(
         ["cell", "driver", "effort", "checkpoints", "submitted at hour", "plotted", "note"],
         [
-            (f"`{c}`", _said(d), _said(e), shown(n), shown(h), "yes" if plotted else "no", escape(note or ""))
+            (f"`{c}`", _or_dash(d), _or_dash(e), shown(n), shown(h), "yes" if plotted else "no", escape(note or ""))
             for c, d, e, n, h, plotted, note in rows
         ],
     )
@@ -179,7 +179,10 @@ def _baselines(warehouse: duckdb.DuckDBPyConnection) -> str:
         return ""
     return markdown_table(
         ["suite", "baseline", "harness", "baseline_score"],
-        [(escape(suite), f"`{model_id}`", _said(harness), shown(score, 6)) for suite, model_id, harness, score in rows],
+        [
+            (escape(suite), f"`{model_id}`", _or_dash(harness), shown(score, 6))
+            for suite, model_id, harness, score in rows
+        ],
     )
 
 
@@ -192,5 +195,5 @@ def _companions(warehouse: duckdb.DuckDBPyConnection) -> str:
     )
 
 
-def _said(value: str | None) -> str:
+def _or_dash(value: str | None) -> str:
     return "–" if value is None else escape(value)

@@ -75,13 +75,13 @@ def publish(
     if plan is None:
         _retried(repo_id, lambda: api.create_repo(repo_id, repo_type="dataset", private=not public, exist_ok=True))
         plan = _plan(api, folder, repo_id, local, prune) or Plan(local, [], [], [], prune)
-    told = list(plan.lines())
+    planned = list(plan.lines())
     commits = _upload(api, folder, repo_id, local, plan)
     left = _plan(api, folder, repo_id, local, prune)
     if left is None or not left.is_done:
         wrong = [*left.added, *left.changed, *left.deleted] if left else [repo_id]
         raise ExportError(f"{repo_id}: after uploading, {wrong[0]} is not what the export holds; run the command again")
-    return [*told, f"{repo_id}: holds the {len(local)} files of {folder} ({commits} commits)"]
+    return [*planned, f"{repo_id}: holds the {len(local)} files of {folder} ({commits} commits)"]
 
 
 def _upload(api: Any, folder: Path, repo_id: str, local: list[str], plan: Plan) -> int:
@@ -181,21 +181,21 @@ def _wait_or_raise(repo_id: str, error: Exception, waits: list[float]) -> None:
     is_busy = status == 429 or (status is not None and status >= 500)
     is_passing = is_busy or (status is None and isinstance(error, (httpx2.TransportError, OSError)))
     if not is_passing or not waits:
-        raise ExportError(f"{repo_id}: {_meaning(repo_id, error, status, is_passing)}") from error
+        raise ExportError(f"{repo_id}: {_explain(repo_id, error, status, is_passing)}") from error
     seconds = max(waits.pop(0), _retry_after(response))
-    warn(f"{repo_id}: {_short(error)}; trying again in {seconds:g} s")
+    warn(f"{repo_id}: {_first_line(error)}; trying again in {seconds:g} s")
     time.sleep(seconds)
 
 
-def _meaning(repo_id: str, error: Exception, status: int | None, is_passing: bool) -> str:
-    told = _short(error)
+def _explain(repo_id: str, error: Exception, status: int | None, is_passing: bool) -> str:
+    message = _first_line(error)
     if status == 401:
-        return f"the Hub does not know who asks ({told}); log in with `hf auth login`, or set HF_TOKEN"
+        return f"the Hub does not know who asks ({message}); log in with `hf auth login`, or set HF_TOKEN"
     if status == 403:
-        return f"your Hub login may not write there ({told}); use a token with write access to {repo_id}"
+        return f"your Hub login may not write there ({message}); use a token with write access to {repo_id}"
     if is_passing:
-        return f"the Hub keeps failing ({told}); run the command again: what is there is not sent twice"
-    return f"the Hub refuses it ({told})"
+        return f"the Hub keeps failing ({message}); run the command again: what is there is not sent twice"
+    return f"the Hub refuses it ({message})"
 
 
 def _retry_after(response: Any) -> float:
@@ -203,6 +203,6 @@ def _retry_after(response: Any) -> float:
     return min(float(text), 600.0) if text.isdigit() else 0.0
 
 
-def _short(error: Exception) -> str:
+def _first_line(error: Exception) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return lines[0] if lines else type(error).__name__

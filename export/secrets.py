@@ -38,7 +38,7 @@ SHOWN = 20
 
 @dataclass(frozen=True)
 class Hit:
-    """A credential, told without its value. `digest` is that of the cell or line it stands in."""
+    """A credential, named without its value. `digest` is that of the cell or line it stands in."""
 
     file: str
     row: int
@@ -54,11 +54,11 @@ def refuse_secrets(folder: Path, allowed: Iterable[str]) -> None:
     known = {digest.lower() for digest in allowed}
     hits = [hit for hit in scan(folder) if hit.digest not in known]
     if hits:
-        told = "".join(f"\n  {h.file}, row {h.row}: {h.kind} (digest {h.digest})" for h in hits[:SHOWN])
+        hits_text = "".join(f"\n  {h.file}, row {h.row}: {h.kind} (digest {h.digest})" for h in hits[:SHOWN])
         more = f"\n  and {len(hits) - SHOWN} more" if len(hits) > SHOWN else ""
         raise ExportError(
             f"nothing was exported: {len(hits)} places look like credentials. Remove them upstream and revoke them; a "
-            f"checked false alarm goes into declared/allowed_secrets.csv by its digest:{told}{more}"
+            f"checked false alarm goes into declared/allowed_secrets.csv by its digest:{hits_text}{more}"
         )
 
 

@@ -31,14 +31,14 @@ def query(home: Home, sql: str) -> tuple[list[str], list[tuple]]:
             done = warehouse.execute(sql)
             return [column[0] for column in done.description], done.fetchall()
         except duckdb.Error as error:
-            raise QueryError(_told(error)) from error
+            raise QueryError(_message(error)) from error
 
 
 def _check(sql: str) -> None:
     try:
         statements = duckdb.extract_statements(sql)
     except duckdb.Error as error:
-        raise QueryError(_told(error)) from error
+        raise QueryError(_message(error)) from error
     if len(statements) != 1:
         raise QueryError(f"{len(statements)} statements; give one query at a time")
     # a read-only connection still runs `copy ... to`
@@ -46,10 +46,10 @@ def _check(sql: str) -> None:
         raise QueryError("not a query; only select (from, with, describe, summarize, show) is run: nothing is changed")
 
 
-def _told(error: duckdb.Error) -> str:
+def _message(error: duckdb.Error) -> str:
     """The engine's message without its type: it holds the place and often the name that was meant."""
-    kind, _, said = str(error).partition(": ")
-    return said.strip() or kind
+    kind, _, message = str(error).partition(": ")
+    return message.strip() or kind
 
 
 def _literal(text: str) -> str:

@@ -134,9 +134,9 @@ def landed(home: Home) -> dict[str, Source]:
     return {row["source_name"]: Source(*(row.get(name) for name in columns)) for row in rows}
 
 
-def is_outdated(home: Home, source: Source, has_to_look: bool = False) -> bool:
+def is_outdated(home: Home, source: Source, opens_files: bool = False) -> bool:
     """Whether a landed source has other columns than this version's tables: as it was recorded, or looking at files."""
-    return not fits(source.layout) or (has_to_look and not files_fit(home, source.name))
+    return not fits(source.layout) or (opens_files and not files_fit(home, source.name))
 
 
 def _table_folders(home: Home) -> list[Path]:

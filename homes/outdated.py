@@ -9,21 +9,21 @@ from homes.landing import Source, forget, is_outdated, landed, make_empty_tables
 from homes.paths import Home
 
 
-def outdated(home: Home, has_to_look: bool = False) -> list[Source]:
+def outdated(home: Home, opens_files: bool = False) -> list[Source]:
     """The sources whose landed tables have other columns than this version's, by kind and path."""
-    found = [source for source in landed(home).values() if is_outdated(home, source, has_to_look)]
+    found = [source for source in landed(home).values() if is_outdated(home, source, opens_files)]
     return sorted(found, key=lambda source: (source.kind, source.path))
 
 
-def check_current(home: Home, has_to_look: bool = False) -> None:
+def check_current(home: Home, opens_files: bool = False) -> None:
     """Raise HomeError where a landed source is outdated: a model would fail on it, or read half of a table."""
-    if problem := what_is_outdated(outdated(home, has_to_look)):
+    if problem := what_is_outdated(outdated(home, opens_files)):
         raise HomeError(f"{home.path}: {problem}")
 
 
 def forget_outdated(home: Home) -> str:
     """Remove every outdated source from the home, declared facts untouched; says in a line how many there were."""
-    sources = outdated(home, has_to_look=True)
+    sources = outdated(home, opens_files=True)
     for source in sources:
         forget(home, source.name)
     make_empty_tables(home)

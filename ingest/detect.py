@@ -23,13 +23,13 @@ class Found:
     """What lies at some paths: for each kind its files and folders, and the files that no kind knows."""
 
     sources: dict[str, list[Path]] = field(default_factory=dict)
-    given: dict[str, dict[Path, None]] = field(default_factory=dict)
+    for_readers: dict[str, dict[Path, None]] = field(default_factory=dict)
     """What the reader of each kind is to be given, in order."""
     unknown: list[Path] = field(default_factory=list)
 
-    def add(self, kind: Kind, source: Path, given: Path) -> None:
+    def add(self, kind: Kind, source: Path, for_reader: Path) -> None:
         self.sources.setdefault(kind.name, []).append(source)
-        self.given.setdefault(kind.name, {})[given] = None
+        self.for_readers.setdefault(kind.name, {})[for_reader] = None
 
 
 def ingest_auto(home: Home, paths: list[str]) -> Iterator[str]:
@@ -41,7 +41,7 @@ def ingest_auto(home: Home, paths: list[str]) -> Iterator[str]:
     found = Found()
     roots = list(dict.fromkeys(root for path in paths for root in _expand(path)))
     for root in roots:
-        look(root, found)
+        find_sources(root, found)
     if not found.sources:
         raise SourceError(
             f"{', '.join(paths)}: nothing in it is known; `seamline ingest --help` lists the kinds, and "
@@ -49,10 +49,10 @@ def ingest_auto(home: Home, paths: list[str]) -> Iterator[str]:
         )
     failed = None
     for kind in KINDS.values():
-        if kind.name not in found.given:
+        if kind.name not in found.for_readers:
             continue
         try:
-            yield load(kind.reader)(home, [str(path) for path in found.given[kind.name]]).line()
+            yield load(kind.reader)(home, [str(path) for path in found.for_readers[kind.name]]).line()
         except SourceError as error:
             failed = failed or error
             yield f"{kind.name}: failed: {error}"
@@ -72,7 +72,7 @@ def _expand(path: str) -> list[Path]:
     return [match.resolve() for match in found]
 
 
-def look(root: Path, found: Found) -> None:
+def find_sources(root: Path, found: Found) -> None:
     """Add what lies at or below a path."""
     skipped = _BESIDE_A_SIMULATION if (root / _SIMULATION).exists() else set()
     skips = {root / name for name in skipped}
@@ -91,7 +91,7 @@ def look(root: Path, found: Found) -> None:
         if known is None:
             unknown.append(file)
         else:
-            found.add(known, file, _given(root, file) if known.is_given_folders else file)
+            found.add(known, file, _for_reader(root, file) if known.is_given_folders else file)
     owners = list(_owners(found, places))
     found.unknown += [file for file in unknown if not any(is_theirs(file) for is_theirs in owners)]
 
@@ -115,7 +115,7 @@ def _leads_inside(path: Path, root: Path) -> bool:
     return path.is_symlink() and path.resolve().is_relative_to(root)
 
 
-def _given(root: Path, file: Path) -> Path:
+def _for_reader(root: Path, file: Path) -> Path:
     """The folder right below the root that holds a file, or the file where it lies there itself."""
     return root / file.relative_to(root).parts[0] if file != root else file
 
@@ -139,9 +139,9 @@ def _not_known(roots: list[Path], found: Found) -> str:
     if not found.unknown:
         return "not recognised: nothing"
     endings = Counter(file.suffix or "no ending" for file in found.unknown).most_common(4)
-    told = ", ".join(f"{count} {ending}" for ending, count in endings)
+    counts = ", ".join(f"{count} {ending}" for ending, count in endings)
     first = ", ".join(_shown(file, roots) for file in found.unknown[:3])
-    return f"not recognised: {len(found.unknown)} files ({told}), such as {first}"
+    return f"not recognised: {len(found.unknown)} files ({counts}), such as {first}"
 
 
 def _shown(file: Path, roots: list[Path]) -> str:

@@ -95,7 +95,7 @@ def ingest(
 
     `items` are what `identify` knows sources from: paths, for most. `identify` and `read` run in worker processes, or
     on the `cluster`, so they are module-level functions (or partials of them). A source whose path was landed under
-    another name before (a log that had not yet told its run) replaces that landing.
+    another name before (a log that had not yet named its run) replaces that landing.
     """
     outcome = Outcome(kind)
     known = {name: s for name, s in landed(home).items() if s.kind == kind}
@@ -114,7 +114,7 @@ def ingest(
         if (
             before is None
             or before.reader_version != source.reader_version
-            or is_outdated(home, before, has_to_look=True)
+            or is_outdated(home, before, opens_files=True)
         ):
             todo.append(source)
         elif before.digest == source.digest:
@@ -189,7 +189,7 @@ def _land_on(cluster: Cluster, home: Home, jobs: list[_Job]) -> Iterator[dict[st
         recover(home)
 
 
-def apart(work: Callable[P, R], *arguments: P.args, **named: P.kwargs) -> R:
+def in_own_process(work: Callable[P, R], *arguments: P.args, **named: P.kwargs) -> R:
     """What `work` returns, done in a process of its own."""
     with ProcessPoolExecutor(1, mp_context=_context()) as pool:
         return pool.submit(work, *arguments, **named).result()

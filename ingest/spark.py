@@ -117,8 +117,8 @@ def _reason(error: Exception) -> str:
     """One line: the last that a Python traceback in Spark's message has, else its first."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     raised = [line for line in lines if re.match(r"[\w.]+(Error|Exception|Exit|Interrupt)\b", line)]
-    told = raised[-1] if raised else lines[0] if lines else type(error).__name__
+    found = raised[-1] if raised else lines[0] if lines else type(error).__name__
     return (
-        f"Spark gave up on a source: {told}; executors need the home, the sources, this checkout and its Python under "
+        f"Spark gave up on a source: {found}; executors need the home, the sources, this checkout and its Python under "
         "the paths that they have here"
     )

@@ -63,7 +63,7 @@ def build(
     """
     check_declared(home)
     is_on_spark = target == "spark"
-    check_current(home, has_to_look=True)
+    check_current(home, opens_files=True)
     if is_on_spark:
         check_engine()
     else:

@@ -102,7 +102,7 @@ def rollback_audit(warehouse: duckdb.DuckDBPyConnection) -> alt.TopLevelMixin | 
     keys = sorted(
         {str(row["position_key"]) for row in found}, key=lambda k: (-sum(r["position_key"] == k for r in found), k)
     )
-    scale = labels(_seen(found))
+    scale = labels(_colors_of(found))
     plots = [_stretches([row for row in found if row["position_key"] == key], key, scale) for key in keys]
     return titled(
         alt.vconcat(*plots).resolve_scale(color="shared"),
@@ -154,7 +154,7 @@ def _label(drop_reason: object) -> str:
     return str(drop_reason or "kept").replace("_", " ")
 
 
-def _seen(values: list[Row]) -> dict[str, str]:
+def _colors_of(values: list[Row]) -> dict[str, str]:
     seen = {row["label"] for row in values}
     return {label: color for label, color in LABELS.items() if label in seen}
 
@@ -175,7 +175,7 @@ def row_labels(warehouse: duckdb.DuckDBPyConnection) -> alt.TopLevelMixin | None
     if not found:
         return None
     found, cut = first_panels(found, "arm", "the mart `runs`")
-    seen = _seen(found)
+    seen = _colors_of(found)
     for row in found:
         row["rank"] = list(seen).index(str(row["label"]))
     y = alt.Y("arm:N", title=None, axis=alt.Axis(labelLimit=220))

@@ -54,7 +54,7 @@ def _page(warehouse: duckdb.DuckDBPyConnection, home: Home) -> str:
         "explorer": curves,
         "config": PAGE_CONFIG,
         # the curves are there once, as the explorer's
-        "figures": {f.stem: _bare(spec) for f, spec in drawn.items() if spec and f.stem != "learning_curves"},
+        "figures": {f.stem: _without_title(spec) for f, spec in drawn.items() if spec and f.stem != "learning_curves"},
         "tables": tables,
     }
     library = vl_convert.javascript_bundle()  # type: ignore[call-arg] # its stubs want the snippet that it does without
@@ -105,6 +105,6 @@ def _subtitle(spec: figures.Spec) -> list[str]:
     return [subtitle] if isinstance(subtitle, str) else subtitle
 
 
-def _bare(spec: Mapping[str, object]) -> dict[str, object]:
+def _without_title(spec: Mapping[str, object]) -> dict[str, object]:
     """The chart without title and background: the page has its own."""
     return {key: value for key, value in spec.items() if key != "title"} | {"config": PAGE_CONFIG}

@@ -37,7 +37,7 @@ def find(place: str) -> list[str]:
 
 
 def identify(place: str, kind: str) -> Source:
-    """The source at a place that `find` gave; its digest tells whether any branch has moved.
+    """The source at a place that `find` gave; its digest changes when a branch moves.
 
     A repo that is listed but refused is a source too: `read` quarantines it.
     """

@@ -80,12 +80,14 @@ def _unreadable(raw: bytes, error: Exception) -> Unreadable:
 def refuse_too_deep(value: object, bracket_count: int) -> None:
     """Raise Unreadable where Python's lists and dicts are nested deeper than DEEPEST; looked at only where the text has
     so many opening brackets."""
-    level = [value] if bracket_count > DEEPEST else []
-    for _ in range(DEEPEST):
-        nested = [v.values() if isinstance(v, dict) else v for v in level if isinstance(v, (dict, list))]
-        level = [child for children in nested for child in children]
-    if any(isinstance(v, (dict, list)) for v in level):
-        raise Unreadable("not JSON that can be read (nested too deeply)", cause="nested too deeply")
+    if bracket_count <= DEEPEST:
+        return
+    level, depth = [value], 0
+    while level := [v for v in level if isinstance(v, (dict, list))]:
+        depth += 1
+        if depth > DEEPEST:
+            raise Unreadable("not JSON that can be read (nested too deeply)", cause="nested too deeply")
+        level = [child for v in level for child in (v.values() if isinstance(v, dict) else v)]
 
 
 def kind_of(value: object) -> str:

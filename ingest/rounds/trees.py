@@ -59,7 +59,7 @@ RESULT = (("outcome", "outcome", "text"), ("score", "score", "number"))
 def ingest_rounds(home: Home, paths: list[str], token_arrays: bool = False) -> Outcome:
     """Land the rounds, evaluations, scheduler events, saved steps and W&B exports found in `paths`."""
     files = expand(paths, "round_<N>/siblings.jsonl, eval_*.json, scheduler*.jsonl, saved steps", matches)
-    sources = dict.fromkeys(_unit(file) for file in files)
+    sources = dict.fromkeys(_source_path(file) for file in files)
     return ingest(home, KIND, sources, partial(identify, token_arrays), partial(read, token_arrays))
 
 
@@ -81,7 +81,7 @@ def _may_hold_attempts(path: Path) -> bool:
     return is_blank(start) or (is_list and "task" in found and not found.isdisjoint(("policy", "attempt", "valid")))
 
 
-def _unit(file: Path) -> Path:
+def _source_path(file: Path) -> Path:
     """What is landed as one source: the folder of a saved step or of a W&B export, else the file."""
     return saved_step_of(file) or (file.parent if is_tracker_file(file) else file)
 
@@ -142,7 +142,7 @@ def _read_candidates(path: Path, has_token_arrays: bool) -> Batches:
 
 
 def _missing_name(fields: Fields) -> str | None:
-    """Why a candidate can't be told from another; null where it can."""
+    """Which half of its name a candidate lacks; null where it has both."""
     for key in ("group_id", "sibling_index"):
         value = fields.get(key)
         if not isinstance(value, (str, int)) or isinstance(value, bool) or value == "":
@@ -183,7 +183,7 @@ def _read_evaluation(path: Path, policy: str) -> Batches:
             yield quarantine_line(1, f"entry {number} of the list is not a JSON object")
             continue
         seen.add(entry)
-        row = {"entry_number": number, "run_in_path": _run_of(path)} | take_columns(entry, ATTEMPT)
+        row = {"entry_number": number, "run_in_path": _run_name(path)} | take_columns(entry, ATTEMPT)
         row["policy"] = row["policy"] or policy
         rows.add(row | {"other_json": other_json(entry)})
     yield from rows.last_batches()
@@ -197,14 +197,14 @@ def _read_scheduler(path: Path) -> Batches:
             yield quarantine_line(number, fields)
             continue
         seen.add(fields)
-        row = {"line_number": number, "run_in_path": _run_of(path)} | take_columns(fields, EVENT)
+        row = {"line_number": number, "run_in_path": _run_name(path)} | take_columns(fields, EVENT)
         rows.add(row | {"other_json": other_json(fields)})
         yield from rows.full_batches()
     yield from rows.last_batches()
     yield from seen.batches()
 
 
-def _run_of(path: Path) -> str:
+def _run_name(path: Path) -> str:
     """The folder a file belongs to: its own, or the one around `logs/`, `stages/` or `eval/`."""
     folder = path.resolve().parent
     return folder.parent.name if folder.name in ("logs", "stages", "eval") else folder.name

@@ -26,7 +26,7 @@ from homes.paths import Home
 from homes.schema import landing_tables
 from ingest.formats.values import as_time
 from ingest.history.tables import LogFacts, history_tables
-from ingest.run import Outcome, apart, ingest
+from ingest.run import Outcome, in_own_process, ingest
 from ingest.wandb.axes import Axes
 from ingest.wandb.client import (
     SYSTEM_SAMPLES,
@@ -79,7 +79,7 @@ def ingest_project(home: Home, target: str, choice: Choice, workers: int | None 
         choice = Choice(run_ids=(run_id,), timeout_seconds=choice.timeout_seconds)
     with client_environment():
         # In a process of its own: workers are forked, and the client's threads must not be there yet.
-        listed = apart(list_runs, entity, project, choice.filters())
+        listed = in_own_process(list_runs, entity, project, choice.filters())
         known = _landed_runs(home, entity, project)
         if not listed and not known:
             raise SourceError(f"{target}: W&B lists no such run; check the name, and what you filter by")
@@ -227,7 +227,7 @@ def _missing_runs(choice: Choice, listed: list[ListedRun], known: set[str]) -> s
 
 
 def _land_listing(home: Home, entity: str, project: str, listed: list[ListedRun], gone: set[str]) -> None:
-    """Land what the server lists; runs that this listing leaves out stay as an earlier one told them."""
+    """Land what the server lists; runs that this listing leaves out stay as an earlier one listed them."""
     name = f"{file_stem(project)}-listing-{short_digest(f'{entity}/{project}')}"
     file = home.table("history_server_runs") / f"{name}.parquet"
     earlier = pq.read_table(file, partitioning=None).drop_columns("source_name").to_pylist() if file.exists() else []

@@ -32,7 +32,7 @@ _RUNS_PER_PAGE = 50
 
 @dataclass(frozen=True)
 class ListedRun:
-    """A run as a project's listing tells it. Counts and times are the server's own."""
+    """A run as a project's listing shows it. Counts and times are the server's own."""
 
     entity: str
     project: str
@@ -97,7 +97,7 @@ def open_run(path: str) -> Any:
 
 
 def attribute(run: Any, name: str) -> Any:
-    """What the API told of a run when it was last loaded; None for what it left out."""
+    """A field of a run as the API gave it when the run was last loaded; None for what it left out."""
     return run._attrs.get(name)
 
 

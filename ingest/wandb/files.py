@@ -39,8 +39,8 @@ def ingest_wandb(
     """Land every log and exported history found in `sources` (folders, files, globs), and runs of ENTITY/PROJECT.
 
     An existing path is never taken for a project; `choice` says which runs of a project. `run_id` names the run of an
-    exported history that does not tell. Raises SourceError where nothing is found, where an export given by itself
-    tells no run, and where nothing at all could be read of a file given by itself.
+    exported history that does not name it itself. Raises SourceError where nothing is found, where an export given by
+    itself names no run, and where nothing at all could be read of a file given by itself.
     """
     targets = [text for text in sources if not Path(text).exists() and TARGET.fullmatch(text)]
     files = [text for text in sources if text not in targets]
@@ -65,7 +65,7 @@ def ingest_chosen(
 
 
 def _ingest_files(home: Home, sources: list[str], run_id: str | None, workers: int | None) -> Outcome:
-    paths = expand(sources, _LOOKED_FOR, belongs)
+    paths = expand(sources, _LOOKED_FOR, is_wandb_file)
     logs = [path for path in paths if _is_log(path)]
     chart_files = {path for path in paths if not _is_log(path) and is_chart(path)}
     exports = [path for path in paths if not _is_log(path) and path not in chart_files]
@@ -104,7 +104,7 @@ def _is_log(path: Path) -> bool:
     return path.suffix not in SUFFIXES
 
 
-def belongs(file: Path) -> bool:
+def is_wandb_file(file: Path) -> bool:
     """Whether a file met in a folder is W&B's: by its name, else (tables) by the columns it starts with."""
     if file.suffix == ".wandb":
         return True
@@ -141,7 +141,7 @@ def _has_bounds(file: Path) -> bool:
 
 
 def _refuse_unclear(path: Path, run_id: str | None) -> None:
-    """Raise SourceError for a file given by itself that is no history, or tells no run."""
+    """Raise SourceError for a file given by itself that is no history, or names no run."""
     if path.stem in BESIDE:
         raise SourceError(f"{path}: is read with the history beside it; give that history, or the folder")
     if find_run(path, run_id).facts.run_id is None:

@@ -49,7 +49,7 @@ def _run_record(payload: bytes):
 
 
 def _first_tag(payload: bytes) -> int:
-    """The first byte after the record number: it tells the type of most records without parsing them."""
+    """The first byte after the record number: the type of most records, without parsing them."""
     at = 0
     if payload[:1] == b"\x08":
         at = 1

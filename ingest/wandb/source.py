@@ -22,7 +22,7 @@ WANDB = Kind(
         "history_server_runs",
     ),
     reader="ingest.wandb.files:ingest_chosen",
-    knows_file="ingest.wandb.files:belongs",
+    knows_file="ingest.wandb.files:is_wandb_file",
     is_beside="ingest.wandb.files:is_beside",
     is_given_folders=True,
     argument_help="Folders with .wandb logs or exported histories, such files, or ENTITY/PROJECT[/RUN].",

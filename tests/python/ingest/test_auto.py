@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.detect import Found, look
+from ingest.detect import Found, find_sources
 from tests.python.support.command import DATA, seamline
 
 
@@ -109,7 +109,7 @@ def write_all(folder: Path) -> None:
 def test_a_name_alone_claims_no_file(tmp_path: Path) -> None:
     write_all(tmp_path)
     found = Found()
-    look(tmp_path, found)
+    find_sources(tmp_path, found)
     claimed = {path.relative_to(tmp_path).as_posix() for paths in found.sources.values() for path in paths}
     assert claimed == {"cell"}
     assert {path.relative_to(tmp_path).as_posix() for path in found.unknown} == set(SOMETHING_ELSE) - KNOWN
@@ -134,7 +134,7 @@ def test_a_damaged_or_empty_file_is_still_claimed_by_its_name(tmp_path: Path) ->
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     found = Found()
-    look(tmp_path, found)
+    find_sources(tmp_path, found)
     assert found.unknown == [] and set(found.sources) == {"rollouts", "rounds", "wandb"}
 
 
@@ -178,7 +178,7 @@ def test_what_lies_there_because_of_a_run_is_no_stranger_but_its_neighbours_are(
     (tmp_path / "run.json").write_text('{"id": "r"}')
     (tmp_path / "notes.md").write_text("x")
     found = Found()
-    look(tmp_path, found)
+    find_sources(tmp_path, found)
     assert [path.name for path in found.unknown] == ["notes.md", "plan.txt"]
 
 
@@ -190,7 +190,7 @@ def test_a_linked_folder_is_searched_once(tmp_path: Path) -> None:
     (tmp_path / "campaign" / "one").symlink_to(tmp_path / "disk")
     (tmp_path / "campaign" / "two").symlink_to(tmp_path / "disk")
     found = Found()
-    look(tmp_path / "campaign", found)
+    find_sources(tmp_path / "campaign", found)
     assert len(found.sources["scores"]) == 1
 
 
@@ -199,5 +199,5 @@ def test_a_checkpoint_folder_hides_no_run_in_it(tmp_path: Path) -> None:
     (tmp_path / "out" / "vocab.txt").write_text("a b c")
     shutil.copytree(DATA / "wandb" / "sdk-0.31.0", tmp_path / "out" / "wandb")
     found = Found()
-    look(tmp_path / "out", found)
+    find_sources(tmp_path / "out", found)
     assert set(found.sources) == {"checkpoints", "wandb"} and found.unknown == []
