@@ -1,7 +1,7 @@
 """What a shape plants: logs, and beside each row what must become of it. Nothing here is computed by a stitch."""
 
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -23,6 +23,12 @@ class Place:
     track: int | None = 1
     is_step: bool = False
     overridden: frozenset[str] = frozenset()
+
+    def on_curve(self) -> tuple[int, float]:
+        """Training step and position of a row that is kept; raises ValueError for any other."""
+        if self.training_step is None or self.position is None:
+            raise ValueError(f"{self}: not on a curve")
+        return self.training_step, self.position
 
 
 UNPOSITIONED = Place(None, None, "unpositioned", source=None, track=None)
@@ -61,7 +67,7 @@ class Run:
     seed: str | None
     project: str
     group: str
-    config: dict[str, object]
+    config: Mapping[str, object]
 
 
 @dataclass
@@ -74,7 +80,7 @@ class Log:
     has_exit: bool
     seconds: float
     step: int = 0
-    rows: list[tuple[dict[str, object], Place]] = field(default_factory=list)
+    rows: list[tuple[Mapping[str, object], Place]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.clock = self.started_at
@@ -83,7 +89,7 @@ class Log:
     def directory(self) -> str:
         return f"run-{datetime.fromtimestamp(self.started_at, UTC):%Y%m%d_%H%M%S}-{self.run.run_id}"
 
-    def add(self, values: dict[str, object], place: Place) -> None:
+    def add(self, values: Mapping[str, object], place: Place) -> None:
         """A row with these values, a while after the one before."""
         self.clock += self.seconds
         own = {
@@ -117,7 +123,7 @@ class Shape:
         variant_of: str | None = None,
         seed: str | None = None,
         group: str = "",
-        config: dict[str, object] | None = None,
+        config: Mapping[str, object] | None = None,
     ) -> Run:
         """A run; its name, and thereby its arm, is the shape's where no other is given."""
         run_name = run_name or self.name
@@ -130,7 +136,7 @@ class Shape:
             seed,
             self.name,
             group,
-            {"output_dir": f"out/{tail}"} | (config or {}),
+            {"output_dir": f"out/{tail}", **(config or {})},
         )
 
     def log(

@@ -1,6 +1,6 @@
 """The truth of planted shapes as tables: every row, arm, value and finding that was stated when it was planted."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from simulate.files import write_csv
@@ -51,12 +51,13 @@ def write_truth(folder: Path, shapes: list[Shape]) -> None:
     write_csv(folder / "findings.csv", ["kind", "subject"], sorted(f for shape in shapes for f in shape.findings))
 
 
-def _steps(arm: str, logs: list[Log]) -> dict[int, tuple[float | None, str]]:
+def _steps(arm: str, logs: list[Log]) -> dict[int, tuple[float, str]]:
     """(position, run) of each training step, in their order."""
-    made: dict[int, tuple[float | None, str]] = {}
+    made: dict[int, tuple[float, str]] = {}
     for log, _, place in _kept(logs):
-        own = (place.position, log.run.run_id)
-        if place.is_step and made.setdefault(place.training_step, own) != own:
+        training_step, position = place.on_curve()
+        own = (position, log.run.run_id)
+        if place.is_step and made.setdefault(training_step, own) != own:
             raise ValueError(f"{arm}: two rows make training step {place.training_step}")
     positions = [made[n][0] for n in sorted(made)]
     if sorted(made) != list(range(1, len(made) + 1)) or positions != sorted(set(positions)):
@@ -71,7 +72,7 @@ def _curve(arm: str, logs: list[Log]) -> Curve:
         for metric, value in values.items():
             if metric.startswith("_") or metric in place.overridden:
                 continue
-            if curve.setdefault((place.training_step, metric), value) != value:
+            if curve.setdefault((place.on_curve()[0], metric), value) != value:
                 raise ValueError(f"{arm}: two values of {metric} at training step {place.training_step}")
     for _, values, place in _kept(logs):
         if not {(place.training_step, m) for m in values if not m.startswith("_")} <= set(curve):
@@ -79,5 +80,5 @@ def _curve(arm: str, logs: list[Log]) -> Curve:
     return curve
 
 
-def _kept(logs: list[Log]) -> Iterator[tuple[Log, dict[str, object], Place]]:
+def _kept(logs: list[Log]) -> Iterator[tuple[Log, Mapping[str, object], Place]]:
     return ((log, values, place) for log in logs for values, place in log.rows if place.training_step)
