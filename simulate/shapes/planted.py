@@ -97,7 +97,7 @@ class Log:
             "_timestamp": round(self.clock, 3),
             "_runtime": round(self.clock - self.started_at, 3),
         }
-        self.rows.append((values | own, place))
+        self.rows.append(({**values, **own}, place))
         self.step += 1
 
 
