@@ -6,20 +6,37 @@ arms as (select * from {{ ref('arms') }}),
 
 declared as (select * from {{ source('declared', 'arms') }}),
 
-longest as (
+leaves as (
+    select
+        *,
+        row_number() over (
+            partition by arm
+            order by case when is_chosen then 1 else 0 end asc, lineage_step_count desc, segment_number desc
+        ) as preference
+    from segments
+    where is_main_track and is_leaf
+),
+
+-- A run is declared as the end, and its last segment is that
+last_segments as (
     select
         arm,
-        max_by(run_id, segment_number) as run_id,
-        max(lineage_step_count) as lineage_step_count
-    from (
-        select
-            *,
-            max(lineage_step_count) over (partition by arm) as longest_step_count
-        from segments
-        where is_main_track and is_leaf and not is_chosen
-    ) as leaves
-    where lineage_step_count = longest_step_count
-    group by arm
+        run_id,
+        max(segment_number) as segment_number
+    from segments
+    where is_main_track
+    group by arm, run_id
+),
+
+longest as (
+    select
+        leaves.arm,
+        leaves.run_id,
+        leaves.lineage_step_count,
+        leaves.segment_number = last_segments.segment_number as is_declarable
+    from leaves
+    inner join last_segments on leaves.arm = last_segments.arm and leaves.run_id = last_segments.run_id
+    where leaves.preference = 1 and not leaves.is_chosen
 ),
 
 chosen_steps as (
@@ -53,7 +70,11 @@ final as (
         'another lineage (ending in run ' || longest.run_id || ') has ' || longest.lineage_step_count
         || ' logged steps, the chosen one (ending in run ' || arms.leaf_run_id || ') '
         || arms.chosen_lineage_step_count as detail,
-        {{ arms_line('longest.arm', 'declared', {'leaf_run_id': 'longest.run_id'}) }} as remedy
+        case
+            when longest.is_declarable
+                then {{ arms_line('longest.arm', 'declared', {'leaf_run_id': 'longest.run_id'}) }}
+            else {{ findings_page('longer_lineage_not_chosen') }}
+        end as remedy
     from longest
     inner join arms on longest.arm = arms.arm
     left join declared on longest.arm = declared.arm
@@ -66,8 +87,13 @@ final as (
         'run ' || reaches.rolled_back_run_id || ' had reached position ' || reaches.last_rolled_back_position
         || ' before it was rolled back, and the curve ends at ' || reaches.last_position
         || ': the resume has not caught up, or it was a relaunch from scratch',
-        {{ arms_line('reaches.arm', 'declared', {'leaf_run_id': 'reaches.rolled_back_run_id'}) }}
+        case
+            when reaches.rolled_back_run_id <> arms.leaf_run_id
+                then {{ arms_line('reaches.arm', 'declared', {'leaf_run_id': 'reaches.rolled_back_run_id'}) }}
+            else {{ findings_page('rolled_back_beyond_end') }}
+        end
     from reaches
+    inner join arms on reaches.arm = arms.arm
     left join declared on reaches.arm = declared.arm
     where reaches.last_rolled_back_position > reaches.last_position
 )

@@ -90,8 +90,9 @@ final as (
         first_orphans.run_id as subject,
         'warn' as severity,
         'it starts at ' || first_orphans.position_key || ' ' || first_orphans.first_position || ' of arm '
-        || first_orphans.arm || ', and nothing before it led there: a fork, a lost head, or a clock that is behind. '
-        || coalesce('That far came ' || reaching_lists.names, 'Nothing came that far') as detail,
+        || first_orphans.arm || ', and nothing before it led there: a fork, a lost head, or a clock that is behind; '
+        || coalesce('what reached that position: ' || reaching_lists.names, 'nothing else reached that position')
+            as detail,
         {{ declared_line('arm_assignments', {
             'run_id': 'first_orphans.run_id', 'arm': "first_orphans.arm || ' [' || first_orphans.run_id || ']'"
         }) }} as remedy
