@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 
 from homes.errors import LandingError
 from homes.layout import files_fit, fits, layout_of
+from homes.names import storable
 from homes.paths import Home
 from homes.schema import Table, landing_tables
 
@@ -60,8 +61,8 @@ class Source:
 
 def quarantine(locator: str, reason: str) -> TableBatch:
     """A record that can't be read, for a reader to yield. `locator` is `line N` or `byte N`."""
-    texts = [text.encode("utf-8", "backslashreplace").decode() for text in (locator, reason)]
-    return QUARANTINE, pa.RecordBatch.from_pydict({"locator": texts[:1], "reason": texts[1:]})
+    columns = {"locator": [storable(locator)], "reason": [storable(reason)]}
+    return QUARANTINE, pa.RecordBatch.from_pydict(columns)
 
 
 def land(home: Home, source: Source, batches: Batches) -> dict[str, int]:
@@ -213,7 +214,7 @@ def _with_record(source: Source, batches: Batches, counts: dict[str, int]) -> It
     digest = yield from _with_rows(batches)
     row = {
         "kind": source.kind,
-        "path": source.path,
+        "path": storable(source.path),
         "digest": digest or source.digest,
         "size_bytes": source.size_bytes,
         "reader_version": source.reader_version,

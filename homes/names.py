@@ -1,4 +1,4 @@
-"""File names made from names that come from data: they never leave their folder and never collide."""
+"""Names that come from data as text that can be stored, and as file names that never leave their folder or collide."""
 
 import hashlib
 import re
@@ -6,6 +6,11 @@ from collections.abc import Iterable
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._=+-]+")
 _LONGEST = 120
+
+
+def storable(text: str) -> str:
+    """The text with half surrogate pairs, which UTF-8 (so Parquet) can't hold, as their escapes."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
 def short_digest(text: str) -> str:

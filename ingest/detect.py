@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from homes.errors import SourceError
+from homes.names import storable
 from homes.paths import Home
 from ingest.kind import Kind, load
 from ingest.sources import KINDS
@@ -146,4 +147,5 @@ def _not_known(roots: list[Path], found: Found) -> str:
 
 def _shown(file: Path, roots: list[Path]) -> str:
     """A file by its path below the one folder that was given, else by its whole path."""
-    return str(file.relative_to(roots[0])) if len(roots) == 1 and roots[0].is_dir() else str(file)
+    path = file.relative_to(roots[0]) if len(roots) == 1 and roots[0].is_dir() else file
+    return storable(str(path))

@@ -7,9 +7,9 @@ from typing import Any
 import pyarrow as pa
 
 from homes.landing import Batches, TableBatch, quarantine
+from homes.names import storable
 from homes.schema import landing_tables
 from ingest.formats.json_values import Fields, kind_of
-from ingest.formats.values import storable
 
 _BATCH_BYTES = 16 << 20
 _BATCH_ROWS = 20_000

@@ -8,6 +8,8 @@ import math
 from datetime import UTC, datetime
 from typing import Any
 
+from homes.names import storable
+
 _INT64 = 2**63
 
 
@@ -21,11 +23,6 @@ class Unreadable(ValueError):
         super().__init__(reason)
         self.line = line
         self.cause = cause or reason
-
-
-def storable(text: str) -> str:
-    """The text with half surrogate pairs, which UTF-8 (so Parquet) can't hold, as their escapes."""
-    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
 
 
 def as_text(value: object) -> str | None:

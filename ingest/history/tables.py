@@ -9,7 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from homes.landing import TableBatch
-from ingest.formats.values import as_time, storable
+from homes.names import storable
+from ingest.formats.values import as_time
 from ingest.history.values import Columns, plain_numpy
 
 _EPOCH = datetime(1970, 1, 1)

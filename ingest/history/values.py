@@ -16,8 +16,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from homes.names import storable
 from ingest.formats.json_values import DEEPEST, parse_json
-from ingest.formats.values import Unreadable, storable
+from ingest.formats.values import Unreadable
 
 _EXACT = float(2**53)
 _INTEGER = re.compile(r"-?[0-9]+")

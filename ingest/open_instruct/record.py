@@ -11,9 +11,10 @@ from typing import Literal
 import numpy as np
 import simdjson
 
+from homes.names import storable
 from ingest.formats.json_values import parse_json
 from ingest.formats.lines import Line
-from ingest.formats.values import Unreadable, storable
+from ingest.formats.values import Unreadable
 
 EVIDENCE_FLOOR_TOKENS = 4
 """Shorter runs of zero logprobs are not landed: single zeros are common where a policy is near-certain."""

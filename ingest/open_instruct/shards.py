@@ -12,7 +12,7 @@ import pyarrow as pa
 from homes.declared import declared_rows
 from homes.errors import SourceError
 from homes.landing import Batches, Source, TableBatch, landed, quarantine
-from homes.names import short_digest
+from homes.names import short_digest, storable
 from homes.paths import Home
 from ingest.formats.heads import may_hold
 from ingest.formats.json_lines import read_objects
@@ -119,7 +119,7 @@ def _read_shard(
     """The shard's evidence; returns its digest."""
     reader = RecordReader(ids, keep_tokens=settings.endswith("-tokens"))
     digest = LinesDigest()
-    records = _Records(run_name)
+    records = _Records(storable(run_name))
     tokens = _Tokens()
     shard_number = path_number(shard)
     if shard_number is None:
@@ -157,7 +157,7 @@ def _read_shard(
     yield "rollout_records", records.batch()
     yield "rollout_tokens", tokens.batch()
     row = {
-        "run_name": run_name,
+        "run_name": storable(run_name),
         "shard_number": shard_number,
         "line_count": line_count,
         "record_count": record_count,

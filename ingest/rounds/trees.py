@@ -7,12 +7,13 @@ from pathlib import Path
 
 from homes.candidates import CANDIDATE, TOKEN_ARRAYS
 from homes.landing import Batches, Source
+from homes.names import storable
 from homes.paths import Home
 from ingest.formats.heads import head, is_blank, keys_in, may_hold
 from ingest.formats.json_lines import read_objects, take_columns
 from ingest.formats.json_values import Fields, object_items, other_json, parse_json
 from ingest.formats.rows import FieldCounts, Rows, quarantine_line
-from ingest.formats.values import Unreadable, as_number, as_time, path_number, storable
+from ingest.formats.values import Unreadable, as_number, as_time, path_number
 from ingest.rounds.run_folders import (
     folder_source,
     holds_tracker_export,

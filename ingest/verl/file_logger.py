@@ -7,12 +7,13 @@ import numpy as np
 import pyarrow as pa
 
 from homes.landing import Batches, Source
+from homes.names import storable
 from homes.paths import Home
 from ingest.formats.heads import may_hold
 from ingest.formats.json_lines import first_objects, read_objects
 from ingest.formats.json_values import OBJECTS, Fields, json_text
 from ingest.formats.rows import FieldCounts, quarantine_line
-from ingest.formats.values import Unreadable, as_integer, storable
+from ingest.formats.values import Unreadable, as_integer
 from ingest.history.tables import LogFacts, history_tables
 from ingest.history.values import Leaf, columns
 from ingest.run import Outcome, expand, file_source, ingest

@@ -10,8 +10,9 @@ from typing import Any
 import pyarrow as pa
 
 from homes.landing import TableBatch
+from homes.names import storable
 from ingest.formats.json_values import parse_json
-from ingest.formats.values import Unreadable, storable
+from ingest.formats.values import Unreadable
 
 _SCHEMA = pa.schema([("metric_pattern", pa.string()), ("step_metric", pa.string())])
 

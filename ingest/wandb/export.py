@@ -17,9 +17,9 @@ import numpy as np
 import pyarrow as pa
 
 from homes.landing import Source, TableBatch, quarantine
-from homes.names import file_stem, short_digest
+from homes.names import file_stem, short_digest, storable
 from ingest.formats.json_values import parse_json
-from ingest.formats.values import Unreadable, as_time, storable
+from ingest.formats.values import Unreadable, as_time
 from ingest.history.tables import LogFacts, history_tables, logged_times, system_table
 from ingest.history.tree import Tree
 from ingest.history.values import Columns, columns

@@ -8,9 +8,10 @@ import numpy as np
 import pyarrow as pa
 
 from homes.landing import TableBatch, quarantine
+from homes.names import storable
 from ingest.formats.json_values import RepeatedKeys, refuse_too_deep
 from ingest.formats.lines import text_lines
-from ingest.formats.values import Unreadable, storable
+from ingest.formats.values import Unreadable
 from ingest.history.values import Leaf
 from ingest.wandb.csv_items import Items
 

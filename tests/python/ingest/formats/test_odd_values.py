@@ -11,6 +11,7 @@ from wandb.proto import wandb_internal_pb2 as pb
 from homes.lock import open_home
 from homes.paths import Home
 from ingest.checkpoints.sweeps import ingest_checkpoints
+from ingest.detect import ingest_auto
 from ingest.driver_usage.sessions import ingest_driver_usage
 from ingest.open_instruct.shards import ingest_rollouts
 from ingest.rounds.trees import ingest_rounds
@@ -18,7 +19,7 @@ from ingest.run import Outcome
 from ingest.scores.tables import ingest_scores
 from ingest.teacher_calls.logs import ingest_teacher_calls
 from ingest.verl.file_logger import ingest_native_metrics
-from ingest.wandb.source import ingest_wandb
+from ingest.wandb.files import ingest_wandb
 from simulate.curves.wandb_writer import frame
 from tests.python.support.landed import everything
 
@@ -105,8 +106,8 @@ JSON_LINES: dict[str, tuple[Callable[..., Outcome], str, dict]] = {
         {"run_name": "a", "git_commit": "b", "model_name": "c", "timestamp": STAMP},
     ),
     "candidates": (ingest_rounds, "run/rollout/run/round_3/siblings.jsonl", CANDIDATE),
-    "scheduler": (ingest_rounds, "run/logs/scheduler.jsonl", {"run_id": "r", "time": 1.0, "load1": 0.5}),
-    "system records": (ingest_rounds, "run/wandb_export/a/system_metrics.jsonl", {"a": 1, "b": {"c": 2}}),
+    "scheduler": (ingest_rounds, "run/logs/scheduler.jsonl", {"time": 1.0, "capacity_before": 1, "load1": 0.5}),
+    "system records": (ingest_rounds, "run/wandb_export/a/system_metrics.jsonl", {"_timestamp": 1, "b": {"c": 2}}),
     "teacher calls": (ingest_teacher_calls, "run/teacher_calls/a/b.jsonl", CALL),
     "ledger": (ingest_teacher_calls, "run/teacher_spend.jsonl", {"run_id": "r", "step": 1, "cost_usd": 0.5}),
     "native metrics": (ingest_native_metrics, "verl_metrics/p/e.jsonl", {"step": 1, "data": {"a": 1, "b": {"c": 2}}}),
@@ -230,3 +231,16 @@ def test_a_number_of_20_digits_in_a_name(ingest, name: str, text: str, home: Pat
     (tmp_path / "in" / name).write_text(text)
     outcome, _ = landed(home, ingest, tmp_path / "in")
     assert (outcome.landed, outcome.quarantined) == (1, 1)
+
+
+def test_files_whose_names_are_no_utf_8_land(home: Path, tmp_path: Path) -> None:
+    for kind, (_, name, record) in JSON_LINES.items():
+        folder = tmp_path / "in" / f"{kind} \udcff" / name
+        folder.parent.mkdir(parents=True)
+        stem, _, rest = folder.name.partition("a__1" if "a__1" in name else "\0")
+        folder.with_name(f"{stem}a\udcff__1{rest}" if rest else stem).write_text(json.dumps(record))
+    (tmp_path / "in" / "unknown \udcff").write_text("?")
+    with open_home(home) as opened:
+        said = "\n".join(ingest_auto(opened, [str(tmp_path / "in")]))
+    said.encode()
+    assert "failed" not in said and "unknown \\udcff" in said
