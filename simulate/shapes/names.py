@@ -1,5 +1,7 @@
 """Runs under one name or in one group that are different experiments, and a run that resumes with another config."""
 
+from collections.abc import Mapping
+
 from simulate.shapes.planted import Run, Shape, lost, step
 
 
@@ -43,7 +45,7 @@ def launch_tails(shape: Shape) -> None:
     """Names that end in seed and epoch, as CleanRL writes them; one seed crashed and resumed, one states it nowhere."""
     base = f"CartPole-v1__{shape.name}"
 
-    def launched(tail: str, seed: int, config: dict[str, object]) -> Run:
+    def launched(tail: str, seed: int, config: Mapping[str, object]) -> Run:
         return shape.run(
             tail,
             run_name=f"{base}__{seed}__{shape.rng.randrange(1_690_000_000, 1_700_000_000)}",

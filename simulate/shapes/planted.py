@@ -1,7 +1,7 @@
 """What a shape plants: logs, and beside each row what must become of it. Nothing here is computed by a stitch."""
 
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -61,7 +61,7 @@ class Run:
     seed: str | None
     project: str
     group: str
-    config: dict[str, object]
+    config: Mapping[str, object]
 
 
 @dataclass
@@ -83,7 +83,7 @@ class Log:
     def directory(self) -> str:
         return f"run-{datetime.fromtimestamp(self.started_at, UTC):%Y%m%d_%H%M%S}-{self.run.run_id}"
 
-    def add(self, values: dict[str, object], place: Place) -> None:
+    def add(self, values: Mapping[str, object], place: Place) -> None:
         """A row with these values, a while after the one before."""
         self.clock += self.seconds
         own = {
@@ -91,7 +91,7 @@ class Log:
             "_timestamp": round(self.clock, 3),
             "_runtime": round(self.clock - self.started_at, 3),
         }
-        self.rows.append((values | own, place))
+        self.rows.append(({**values, **own}, place))
         self.step += 1
 
 
@@ -117,7 +117,7 @@ class Shape:
         variant_of: str | None = None,
         seed: str | None = None,
         group: str = "",
-        config: dict[str, object] | None = None,
+        config: Mapping[str, object] | None = None,
     ) -> Run:
         """A run; its name, and thereby its arm, is the shape's where no other is given."""
         run_name = run_name or self.name
@@ -130,7 +130,7 @@ class Shape:
             seed,
             self.name,
             group,
-            {"output_dir": f"out/{tail}"} | (config or {}),
+            {"output_dir": f"out/{tail}", **(config or {})},
         )
 
     def log(

@@ -51,13 +51,14 @@ def write_truth(folder: Path, shapes: list[Shape]) -> None:
     write_csv(folder / "findings.csv", ["kind", "subject"], sorted(f for shape in shapes for f in shape.findings))
 
 
-def _steps(arm: str, logs: list[Log]) -> dict[int, tuple[float | None, str]]:
+def _steps(arm: str, logs: list[Log]) -> dict[int, tuple[float, str]]:
     """(position, run) of each training step, in their order."""
-    made: dict[int, tuple[float | None, str]] = {}
-    for log, _, place in _kept(logs):
-        own = (place.position, log.run.run_id)
-        if place.is_step and made.setdefault(place.training_step, own) != own:
-            raise ValueError(f"{arm}: two rows make training step {place.training_step}")
+    made: dict[int, tuple[float, str]] = {}
+    for n, log, _, place in _kept(logs):
+        if place.is_step and place.position is not None:
+            own = (place.position, log.run.run_id)
+            if made.setdefault(n, own) != own:
+                raise ValueError(f"{arm}: two rows make training step {n}")
     positions = [made[n][0] for n in sorted(made)]
     if sorted(made) != list(range(1, len(made) + 1)) or positions != sorted(set(positions)):
         raise ValueError(f"{arm}: training steps {sorted(made)} at {positions}")
@@ -67,17 +68,21 @@ def _steps(arm: str, logs: list[Log]) -> dict[int, tuple[float | None, str]]:
 def _curve(arm: str, logs: list[Log]) -> Curve:
     """The value of each metric on the curve; the shape says which of two values stands."""
     curve: Curve = {}
-    for _, values, place in _kept(logs):
+    for n, _, values, place in _kept(logs):
         for metric, value in values.items():
             if metric.startswith("_") or metric in place.overridden:
                 continue
-            if curve.setdefault((place.training_step, metric), value) != value:
-                raise ValueError(f"{arm}: two values of {metric} at training step {place.training_step}")
-    for _, values, place in _kept(logs):
-        if not {(place.training_step, m) for m in values if not m.startswith("_")} <= set(curve):
-            raise ValueError(f"{arm}: a metric is overridden by nothing at training step {place.training_step}")
+            if curve.setdefault((n, metric), value) != value:
+                raise ValueError(f"{arm}: two values of {metric} at training step {n}")
+    for n, _, values, _ in _kept(logs):
+        if not {(n, metric) for metric in values if not metric.startswith("_")} <= set(curve):
+            raise ValueError(f"{arm}: a metric is overridden by nothing at training step {n}")
     return curve
 
 
-def _kept(logs: list[Log]) -> Iterator[tuple[Log, dict[str, object], Place]]:
-    return ((log, values, place) for log in logs for values, place in log.rows if place.training_step)
+def _kept(logs: list[Log]) -> Iterator[tuple[int, Log, dict[str, object], Place]]:
+    """(training step, log, values, place) of every row that is kept."""
+    for log in logs:
+        for values, place in log.rows:
+            if place.training_step is not None:
+                yield place.training_step, log, values, place
