@@ -68,7 +68,7 @@ def _steps(arm: str, logs: list[Log]) -> dict[int, tuple[float, str]]:
 def _curve(arm: str, logs: list[Log]) -> Curve:
     """The value of each metric on the curve; the shape says which of two values stands."""
     curve: Curve = {}
-    for _, values, place in _kept(logs):
+    for n, _, values, place in _kept(logs):
         for metric, value in values.items():
             if metric.startswith("_") or metric in place.overridden:
                 continue
