@@ -24,12 +24,6 @@ class Place:
     is_step: bool = False
     overridden: frozenset[str] = frozenset()
 
-    def on_curve(self) -> tuple[int, float]:
-        """Training step and position of a row that is kept; raises ValueError for any other."""
-        if self.training_step is None or self.position is None:
-            raise ValueError(f"{self}: not on a curve")
-        return self.training_step, self.position
-
 
 UNPOSITIONED = Place(None, None, "unpositioned", source=None, track=None)
 
@@ -80,7 +74,7 @@ class Log:
     has_exit: bool
     seconds: float
     step: int = 0
-    rows: list[tuple[Mapping[str, object], Place]] = field(default_factory=list)
+    rows: list[tuple[dict[str, object], Place]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.clock = self.started_at

@@ -1,6 +1,6 @@
 """The truth of planted shapes as tables: every row, arm, value and finding that was stated when it was planted."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 from simulate.files import write_csv
@@ -54,11 +54,11 @@ def write_truth(folder: Path, shapes: list[Shape]) -> None:
 def _steps(arm: str, logs: list[Log]) -> dict[int, tuple[float, str]]:
     """(position, run) of each training step, in their order."""
     made: dict[int, tuple[float, str]] = {}
-    for log, _, place in _kept(logs):
-        training_step, position = place.on_curve()
-        own = (position, log.run.run_id)
-        if place.is_step and made.setdefault(training_step, own) != own:
-            raise ValueError(f"{arm}: two rows make training step {place.training_step}")
+    for n, log, _, place in _kept(logs):
+        if place.is_step and place.position is not None:
+            own = (place.position, log.run.run_id)
+            if made.setdefault(n, own) != own:
+                raise ValueError(f"{arm}: two rows make training step {n}")
     positions = [made[n][0] for n in sorted(made)]
     if sorted(made) != list(range(1, len(made) + 1)) or positions != sorted(set(positions)):
         raise ValueError(f"{arm}: training steps {sorted(made)} at {positions}")
@@ -72,13 +72,17 @@ def _curve(arm: str, logs: list[Log]) -> Curve:
         for metric, value in values.items():
             if metric.startswith("_") or metric in place.overridden:
                 continue
-            if curve.setdefault((place.on_curve()[0], metric), value) != value:
-                raise ValueError(f"{arm}: two values of {metric} at training step {place.training_step}")
-    for _, values, place in _kept(logs):
-        if not {(place.training_step, m) for m in values if not m.startswith("_")} <= set(curve):
-            raise ValueError(f"{arm}: a metric is overridden by nothing at training step {place.training_step}")
+            if curve.setdefault((n, metric), value) != value:
+                raise ValueError(f"{arm}: two values of {metric} at training step {n}")
+    for n, _, values, _ in _kept(logs):
+        if not {(n, metric) for metric in values if not metric.startswith("_")} <= set(curve):
+            raise ValueError(f"{arm}: a metric is overridden by nothing at training step {n}")
     return curve
 
 
-def _kept(logs: list[Log]) -> Iterator[tuple[Log, Mapping[str, object], Place]]:
-    return ((log, values, place) for log in logs for values, place in log.rows if place.training_step)
+def _kept(logs: list[Log]) -> Iterator[tuple[int, Log, dict[str, object], Place]]:
+    """(training step, log, values, place) of every row that is kept."""
+    for log in logs:
+        for values, place in log.rows:
+            if place.training_step is not None:
+                yield place.training_step, log, values, place

@@ -55,8 +55,7 @@ class Campaign:
         for i, values in enumerate(rows):
             row = {"source_name": log_id, "row_idx": i}
             self.tables["history_rows"].append(
-                row
-                | {"record_number": i + 1, "step": values.get("_step"), "logged_at": start + timedelta(seconds=i)}
+                row | {"record_number": i + 1, "step": values.get("_step"), "logged_at": start + timedelta(seconds=i)}
             )
             for metric, value in values.items():
                 if metric == "_step":

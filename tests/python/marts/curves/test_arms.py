@@ -138,7 +138,9 @@ def test_what_a_person_declared_not_to_affect_learning_tells_no_arms_apart(model
     campaign.log("a", "a", steps(1), run_name="ppo", config={"train.batch_size": "64", "eval_batch_size": "1"})
     campaign.log("b", "b", steps(1), 5, run_name="ppo", config={"train.batch_size": "32", "eval_batch_size": "2"})
     assert {arm for arm, _ in arms_of(models, campaign).values()} == {"ppo [batch_size=32]", "ppo [batch_size=64]"}
-    campaign.declare("frozen_recipe", arm_pattern="p*", config_key="train.batch_size", value="64", affects_learning=True)
+    campaign.declare(
+        "frozen_recipe", arm_pattern="p*", config_key="train.batch_size", value="64", affects_learning=True
+    )
     assert {arm for arm, _ in arms_of(models, campaign).values()} == {"ppo [batch_size=32]", "ppo [batch_size=64]"}
     campaign.tables["frozen_recipe"][0]["affects_learning"] = False
     assert arms_of(models, campaign) == {"a": ["ppo", "run_name"], "b": ["ppo", "run_name"]}

@@ -48,7 +48,9 @@ def test_a_relaunch_that_logs_every_ten_steps_is_no_resume_of_a_short_dead_run(m
     rows = [{"_step": s, "train/loss": 1.0} for s in range(10, 220, 10)]
     campaign.log("b", "b", rows, 30, run_name="grpo")
     models.run(campaign.tables)
-    assert models.rows("select run_id, coalesce(drop_reason, 'kept'), count(*) from run_rows group by 1, 2 order by 1") == [
+    assert models.rows(
+        "select run_id, coalesce(drop_reason, 'kept'), count(*) from run_rows group by 1, 2 order by 1"
+    ) == [
         ("a", "other_lineage", 4),
         ("b", "kept", 21),
     ]
@@ -56,9 +58,7 @@ def test_a_relaunch_that_logs_every_ten_steps_is_no_resume_of_a_short_dead_run(m
 
 def test_a_relaunch_with_larger_batches_is_a_fresh_start(models):
     def rows(batch, count):
-        return [
-            {"global_step": float(batch * i), "training_step": float(i), "loss": 1.0} for i in range(1, count + 1)
-        ]
+        return [{"global_step": float(batch * i), "training_step": float(i), "loss": 1.0} for i in range(1, count + 1)]
 
     campaign = Campaign().log("a", "a", rows(64, 6), run_name="grpo").log("b", "b", rows(256, 9), 30, run_name="grpo")
     models.run(campaign.tables)
@@ -70,7 +70,8 @@ def test_a_counter_of_the_trainer_joins_restarts_whose_tracker_begins_anew(model
     campaign = Campaign()
     for i, (first, last) in enumerate(((49, 999), (849, 1799), (1649, 2799))):
         rows = [
-            {"_step": s, "trainer/global_step": float(g), "train/loss": 1.0} | ({"val/loss": 2.0} if g % 200 == 199 else {})
+            {"_step": s, "trainer/global_step": float(g), "train/loss": 1.0}
+            | ({"val/loss": 2.0} if g % 200 == 199 else {})
             for s, g in enumerate(range(first, last + 1, 50))
         ]
         campaign.log(f"l{i}", f"r{i}", rows, 60 * i, run_name="resnet")
@@ -91,8 +92,8 @@ def test_a_run_whose_machines_clock_is_behind_is_no_silent_loss(models):
             "orphan_start",
             "second",
             "warn",
-            "it starts at global_step 700.0 of arm arm, and nothing before it led there: a fork, a lost head, or a clock "
-            "that is behind; what reached that position: run first of this arm, arm another",
+            "it starts at global_step 700.0 of arm arm, and nothing before it led there: a fork, a lost head, or a "
+            "clock that is behind; what reached that position: run first of this arm, arm another",
             "declared/arm_assignments.csv: second,,,,arm [second],",
         )
     ]
@@ -132,7 +133,9 @@ def test_a_by_run_file_of_two_launches_gives_their_curve_again(models):
     campaign = Campaign()
     first = [{"train/global_step": 0.0, "loss": 1.0}, {"train/global_step": 1.0, "loss": 1.0, "eval/reward": 0.9}]
     campaign.log("a.1", "a", first, kind="export", arm_in_path="eagle", launch_name="1")
-    campaign.log("a.2", "a", steps(1, 2, key="train/global_step"), 5, kind="export", arm_in_path="eagle", launch_name="2")
+    campaign.log(
+        "a.2", "a", steps(1, 2, key="train/global_step"), 5, kind="export", arm_in_path="eagle", launch_name="2"
+    )
     models.run(campaign.tables)
     assert models.rows("select arm, evidence from run_arms") == [("eagle", "path")]
     assert models.rows("select kept_row_count, rolled_back_row_count from runs") == [(3, 1)]

@@ -62,7 +62,9 @@ def test_segments_that_overlap_in_time_are_found(models, seconds, concurrent):
     models.run(campaign.tables)
     found = models.rows("select subject, detail from curve_findings where kind = 'concurrent_segments'")
     assert [s for s, _ in found] == (["arm"] if concurrent else [])
-    assert all(d.startswith("1 segments start before an earlier one of another log ended (first: segment 2)") for _, d in found)
+    assert all(
+        d.startswith("1 segments start before an earlier one of another log ended (first: segment 2)") for _, d in found
+    )
 
 
 def test_a_segment_inside_a_much_earlier_one_is_found(models):
@@ -72,7 +74,9 @@ def test_a_segment_inside_a_much_earlier_one_is_found(models):
     campaign.log("c1", "c", steps(0, 1, 2), 2, run_name="arm")
     models.run(campaign.tables)
     details = [d for (d,) in models.rows("select detail from curve_findings where kind = 'concurrent_segments'")]
-    assert [d.split(")")[0] for d in details] == ["2 segments start before an earlier one of another log ended (first: segment 2"]
+    assert [d.split(")")[0] for d in details] == [
+        "2 segments start before an earlier one of another log ended (first: segment 2"
+    ]
 
 
 def test_the_trainers_own_count_is_compared(models):
@@ -167,7 +171,9 @@ def test_a_start_that_nothing_led_to_is_found_and_can_stand_alone(models, first,
 
 def test_an_axis_that_restarts_while_a_counter_goes_on_is_found(models):
     def rows(first):
-        return [{"_step": s, "env/frames_samples": 1.0, "train/tokens": 10.0 * (first + s), "loss": 1.0} for s in range(9)]
+        return [
+            {"_step": s, "env/frames_samples": 1.0, "train/tokens": 10.0 * (first + s), "loss": 1.0} for s in range(9)
+        ]
 
     campaign = Campaign().log("a", "a", rows(0), run_name="arm").log("b", "b", rows(7), 9, run_name="arm")
     assert findings(models, campaign) == [("axis_restarts", "arm")]
@@ -193,7 +199,8 @@ def test_a_trainers_counter_that_falls_along_the_curve_is_found(models):
     found = models.rows("select detail, remedy from curve_findings where kind = 'counter_falls'")
     assert found == [
         (
-            "training_step falls from 3.0 to 2.0 at training_step 4: along its x-axis, global_step, the trainer went back",
+            "training_step falls from 3.0 to 2.0 at training_step 4: along its x-axis, global_step, the "
+            "trainer went back",
             "declared/arms.csv: a,,,,training_step,,,",
         )
     ]
@@ -212,7 +219,9 @@ def test_arms_of_a_project_that_log_every_so_many_steps_are_found(models):
 
 
 def test_runs_at_once_can_be_given_arms_of_their_own(models):
-    campaign = Campaign().log("a", "a", steps(*range(100)), run_name="arm").log("b", "b", steps(0, 1), 1, run_name="arm")
+    campaign = (
+        Campaign().log("a", "a", steps(*range(100)), run_name="arm").log("b", "b", steps(0, 1), 1, run_name="arm")
+    )
     assert remedies(models, campaign, "concurrent_segments") == ["declared/arm_assignments.csv: b,,,,arm [b],"]
     assert settled(models, campaign, "concurrent_segments")
     # Other metrics may be logged beside, and one run can not be two arms

@@ -37,7 +37,14 @@ def test_a_key_of_the_same_last_name_that_counts_another_thing_places_nothing(mo
 
 @pytest.mark.parametrize(
     ("value", "source"),
-    [(10, "step_metric"), (30, "step_metric"), (0, "step_metric"), (40, "step_metric"), (-1, "carried"), (41, "carried")],
+    [
+        (10, "step_metric"),
+        (30, "step_metric"),
+        (0, "step_metric"),
+        (40, "step_metric"),
+        (-1, "carried"),
+        (41, "carried"),
+    ],
 )
 def test_keeping_pace_is_lying_within_a_gap_of_the_neighbours(models, value, source):
     # Between 10 and 30, which lie 20 apart, where half of the gaps are 10
@@ -54,7 +61,12 @@ def test_behind_the_last_row_a_key_may_run_two_gaps_ahead(models, value, source)
 
 
 def test_a_key_that_parts_from_the_axis_once_places_nothing_in_that_log(models):
-    rows = [*steps(10, 20, eval=1.0), {"eval/global_step": 20.0, "e": 1.0}, *steps(30), {"eval/global_step": 500.0, "e": 1.0}]
+    rows = [
+        *steps(10, 20, eval=1.0),
+        {"eval/global_step": 20.0, "e": 1.0},
+        *steps(30),
+        {"eval/global_step": 500.0, "e": 1.0},
+    ]
     campaign = Campaign().log("a", "a", rows, run_name="arm").log("b", "b", rows[:4], 9, run_name="arm")
     assert [source for _, source, _ in places(models, campaign)][2::2] == ["carried", "carried"]
     assert places(models, campaign, "b")[2][1] == "step_metric"
@@ -101,7 +113,9 @@ def test_else_a_row_is_carried_to_the_placed_row_before_it_or_after_it(models):
     rows = [{"setup": 1.0}, *steps(10), {"eval": 1.0}, {"eval": 2.0}, *steps(20), {"end": 1.0}]
     found = places(models, Campaign().log("a", "a", rows))
     assert [position for position, _, _ in found] == [10, 10, 10, 10, 20, 20]
-    assert models.rows("select training_step, metric, value from arm_metrics where metric in ('setup', 'eval', 'end') order by 1, 2") == [
+    assert models.rows(
+        "select training_step, metric, value from arm_metrics where metric in ('setup', 'eval', 'end') order by 1, 2"
+    ) == [
         (1, "eval", 2),
         (1, "setup", 1),
         (2, "end", 1),

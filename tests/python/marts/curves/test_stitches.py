@@ -76,7 +76,10 @@ def test_but_not_where_a_run_of_its_cadence_logged_a_whole_step_below(models, be
 )
 def test_a_segment_in_which_the_trainers_own_step_starts_over_is_a_fresh_start(models, trainer, is_resumed):
     def rows(positions, own):
-        return [{"global_step": float(p), "training_step": float(t), "loss": 1.0} for p, t in zip(positions, own, strict=True)]
+        return [
+            {"global_step": float(p), "training_step": float(t), "loss": 1.0}
+            for p, t in zip(positions, own, strict=True)
+        ]
 
     campaign = Campaign().log("a", "a", rows((64, 128, 192, 256), (1, 2, 3, 4)), run_name="arm")
     # 256 is more than its own gap above zero
