@@ -1,5 +1,6 @@
 -- Grain: one row per (log_id, metric) that a log with an exit record both logged and shows in its summary, as numbers.
--- Decides whether the summary is the last value logged, or an aggregate of all that was: a run may show its best.
+-- Finds the row that the summary's value comes from: the last one, or an earlier one (a run may show its best, and a
+-- tracker may write the summary seldom).
 with logs as (
     select * from {{ ref('stg_history__logs') }}
     where has_exit_record
@@ -18,7 +19,8 @@ summaries as (
         logs.source,
         summary.metric,
         summary.value_json,
-        summary.value
+        summary.value,
+        {{ finite_or_null('summary.value') }} as finite_value
     from {{ ref('stg_history__summary') }} as summary
     inner join logs on summary.log_id = logs.log_id
     left join ambiguous on summary.log_id = ambiguous.log_id and summary.metric = ambiguous.metric
@@ -36,33 +38,23 @@ history as (
     where value is not null
 ),
 
-compared as (
+paired as (
     select
         summaries.log_id,
         summaries.run_id,
         summaries.source,
         summaries.metric,
-        summaries.value_json as summary_json,
-        summaries.value as summary_value,
-        max(history.row_idx) as last_row_idx,
-        max_by(history.value, history.row_idx) as last_value,
-        min_by(history.value, history.row_idx) as first_value,
-        min(history.finite_value) as smallest_value,
-        max(history.finite_value) as largest_value,
-        avg(history.finite_value) as mean_value
+        summaries.value_json,
+        summaries.value,
+        summaries.finite_value,
+        history.row_idx,
+        history.value as logged_value,
+        history.finite_value as finite_logged_value,
+        -- NaN equals NaN on both engines.
+        history.value = summaries.value
+        or {{ is_close('history.finite_value', 'summaries.finite_value', var('summary_tolerance')) }} as is_equal
     from summaries
     inner join history on summaries.log_id = history.log_id and summaries.metric = history.metric
-    group by
-        summaries.log_id, summaries.run_id, summaries.source, summaries.metric, summaries.value_json, summaries.value
-),
-
-finite as (
-    select
-        *,
-        {{ finite_or_null('summary_value') }} as finite_summary_value,
-        {{ finite_or_null('last_value') }} as finite_last_value,
-        {{ finite_or_null('first_value') }} as finite_first_value
-    from compared
 ),
 
 final as (
@@ -71,18 +63,14 @@ final as (
         run_id,
         source,
         metric,
-        summary_json,
-        summary_value,
-        last_value,
-        last_row_idx,
-        -- NaN equals NaN on both engines.
-        summary_value = last_value
-        or {{ is_close('finite_summary_value', 'finite_last_value', var('summary_tolerance')) }} as is_last_value,
-        {%- for aggregate in ['finite_first_value', 'smallest_value', 'largest_value', 'mean_value'] %}
-        {{ is_close('finite_summary_value', aggregate, var('summary_tolerance')) }}
-        {%- if not loop.last %} or{% endif %}
-        {%- endfor %} as is_aggregate
-    from finite
+        value_json as summary_json,
+        value as summary_value,
+        max_by(logged_value, row_idx) as last_value,
+        max(row_idx) as last_row_idx,
+        max(case when is_equal then row_idx end) as summary_row_idx,
+        {{ is_close('finite_value', 'avg(finite_logged_value)', var('summary_tolerance')) }} as is_mean
+    from paired
+    group by log_id, run_id, source, metric, value_json, value, finite_value
 )
 
 select * from final

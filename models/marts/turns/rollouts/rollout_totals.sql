@@ -1,4 +1,4 @@
--- Grain: one row: the campaign.
+-- Grain: one row: the campaign; none without rollouts.
 -- Its rollouts in all, and how far the blocks found and the calls reported lie apart.
 with rollouts as (
     select
@@ -29,3 +29,4 @@ select
     batches.worst_block_call_difference_fraction
 from rollouts
 cross join batches
+where rollouts.rollout_count > 0
