@@ -11,9 +11,10 @@ from homes.names import file_stem
 
 def write(warehouse: duckdb.DuckDBPyConnection, folder: Path, profile: str) -> str:
     """Write `tables/teacher_*.csv` and `records/<run>/teacher_calls/`; returns the README's section."""
-    calls, unknown, cost = warehouse.execute(
+    totals = warehouse.execute(
         "select call_count, unknown_cost_call_count, known_cost_usd from teacher_totals"
     ).fetchone()
+    calls, unknown, cost = totals or (0, 0, None)
     if not calls and not warehouse.execute("select 1 from teacher_spend_reconciliation limit 1").fetchone():
         return ""
     for mart in ("teacher_costs", "teacher_spend_reconciliation"):

@@ -1,4 +1,4 @@
--- Grain: one row: the campaign.
+-- Grain: one row: the campaign; none where no call of a formal run landed.
 -- The calls of its formal runs in all; an unknown cost is counted, never taken as zero.
 select
     count(*) as call_count,
@@ -7,3 +7,4 @@ select
     count(case when step is null then 1 end) as call_without_step_count
 from {{ ref('teacher_calls') }}
 where not is_diagnostic
+having count(*) > 0
