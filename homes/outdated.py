@@ -38,7 +38,8 @@ def what_is_outdated(sources: list[Source]) -> str | None:
     problem = f"{count} landed by another version of Seamline, whose tables have other columns"
     places: dict[str, list[str]] = {}
     for source in sources:
-        places.setdefault(source.kind, []).append(source.path)
+        # Version 0.1 recorded a project's listing, which lands with its runs, as a kind of its own.
+        places.setdefault(source.kind.removesuffix("-listing"), []).append(source.path)
     commands = [f"`seamline ingest {kind} {_place(paths)}`" for kind, paths in places.items()]
     problem += f"; read {'it' if len(sources) == 1 else 'them'} again: {', '.join(commands)}"
     if any(command.endswith("PATH...`") for command in commands):
@@ -57,6 +58,9 @@ def _place(paths: list[str]) -> str:
     """The folder that holds all of these paths, or the path where it is one; `PATH...` where nothing shorter does."""
     if len(set(paths)) == 1:
         return shlex.quote(paths[0].partition("#")[0])
+    if not any(path.startswith("/") for path in paths):
+        servers = {"/".join(path.split("/")[:2]) for path in paths}  # ENTITY/PROJECT/RUN, hf:ORG/REPO
+        return shlex.quote(servers.pop()) if len(servers) == 1 else "PATH..."
     if not all(path.startswith("/") for path in paths):
         return "PATH..."
     common = os.path.commonpath(paths)

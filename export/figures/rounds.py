@@ -143,7 +143,7 @@ def teacher_costs(warehouse: duckdb.DuckDBPyConnection) -> alt.TopLevelMixin | N
             known.properties(width=640, height=200, title=title),
             unknown.properties(width=640, height=90),
         ]
-    [(lost,)] = warehouse.execute(WITHOUT_STEP).fetchall()
+    (lost,) = warehouse.execute(WITHOUT_STEP).fetchone() or (0,)
     return titled(
         alt.vconcat(*plots),
         "What the teacher cost",

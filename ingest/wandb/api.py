@@ -45,8 +45,6 @@ from ingest.wandb.json_items import JsonRow, batch_rows
 TARGET = re.compile(r"(?!\.{1,2}/)([\w.-]+)/([\w.-]+)(?:/([\w.-]+))?")
 """ENTITY/PROJECT[/RUN]."""
 
-LISTING = "wandb-listing"
-
 
 @dataclass(frozen=True)
 class Choice:
@@ -241,7 +239,7 @@ def _land_listing(home: Home, entity: str, project: str, listed: list[ListedRun]
         rows[run_id] = row | {"is_deleted": True}
     kept = [rows[run_id] for run_id in sorted(rows)]
     digest = hashlib.sha256(repr(kept).encode("utf-8", "backslashreplace")).hexdigest()
-    source = Source(LISTING, name, f"{entity}/{project}", digest, 0)
+    source = Source("wandb", name, f"{entity}/{project}", digest, 0)
     before = landed(home).get(name)
     if before is None or is_outdated(home, before) or before.digest != digest:
         types = pa.schema([field for field in landing_tables()["history_server_runs"].schema if field.name in kept[0]])

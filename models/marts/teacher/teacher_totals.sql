@@ -1,4 +1,4 @@
--- Grain: one row: the campaign; none without calls.
+-- Grain: one row: the campaign; none where no call of a formal run landed.
 -- The calls of its formal runs in all; an unknown cost is counted, never taken as zero.
 select
     count(*) as call_count,

@@ -56,3 +56,6 @@ def test_an_idle_domain_has_empty_tables_and_the_build_counts_as_whole(home: Pat
     assert query(home, "describe teacher_costs") and "never" not in seamline("status", home=home).stdout
     (ended,) = query(home, "select ended_at is not null from builds.builds")
     assert ended == (True,)
+    out = home.parent / "out"
+    seamline("export", out, "--no-figures", home=home)
+    assert (out / "arms.csv").exists() and not (out / "tables").exists()

@@ -52,9 +52,6 @@ class Models:
             self._sources[source["name"]] = f"{source['schema']}.{source['name']}"
             columns = ", ".join(f'"{c["name"]}" {c["data_type"]}' for c in source["columns"].values())
             self.connection.execute(f"create table {self._sources[source['name']]} ({columns})")
-        for name in self._order:
-            if self._nodes[name]["config"]["materialized"] == "view":
-                self.connection.execute(f'create view "{name}" as {self._nodes[name]["compiled_code"]}')
 
     def _add(self, unique_id: str) -> None:
         name = unique_id.split(".")[2]
@@ -108,8 +105,8 @@ class Models:
             if parents and stale.isdisjoint(parents):
                 continue
             stale.add(name)
-            if self._nodes[name]["config"]["materialized"] != "view":
-                self.connection.execute(f'create or replace table "{name}" as {self._nodes[name]["compiled_code"]}')
+            kind = "view" if self._nodes[name]["config"]["materialized"] == "view" else "table"
+            self.connection.execute(f'create or replace {kind} "{name}" as {self._nodes[name]["compiled_code"]}')
 
     def rows(self, sql: str) -> list[tuple]:
         return self.connection.execute(sql).fetchall()

@@ -1,4 +1,4 @@
--- Grain: one row: the campaign; none without rollouts.
+-- Grain: one row: the campaign; none where no rollout landed.
 -- Its rollouts in all, and how far the blocks found and the calls reported lie apart.
 with rollouts as (
     select
@@ -8,6 +8,7 @@ with rollouts as (
         min(case when drop_reason is null then training_step end) as first_training_step,
         max(case when drop_reason is null then training_step end) as last_training_step
     from {{ ref('rollouts') }}
+    having count(*) > 0
 ),
 
 batches as (
