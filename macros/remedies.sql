@@ -5,28 +5,24 @@
     out is empty. -#}
 {% macro declared_line(file, cells) -%}
   'declared/{{ file }}.csv: '
-  {%- for column in declared_columns(file) %} || {{ csv_cell(cells[column]) if column in cells else "''" }}{{ " || ','" if not loop.last }}{% endfor -%}
+  {%- for column in declared_columns(file).split(',') %} || {{ csv_cell(cells[column]) if column in cells else "''" }}{{ " || ','" if not loop.last }}{% endfor -%}
 {%- endmacro %}
 
 {#- The line of declared/arms.csv of an arm with some cells changed. `arms` names its row of arms.csv, all null where it has none. -#}
 {% macro arms_line(arm, arms, changes) -%}
   {%- set cells = {'arm': arm} -%}
-  {%- for column in declared_columns('arms') if column != 'arm' -%}
+  {%- for column in declared_columns('arms').split(',') if column != 'arm' -%}
     {%- do cells.update({column: changes.get(column, arms ~ '.' ~ column)}) -%}
   {%- endfor -%}
   {{ declared_line('arms', cells) }}
 {%- endmacro %}
 
-{#- The columns of a declared file in the order of its template, from the YAML that the readers take them from too; none
-    while dbt parses, when it knows no sources. -#}
+{#- The columns of a declared file in the order of its template, joined by commas: from the YAML that the readers take
+    them from too. Empty while dbt parses, when it knows no sources. -#}
 {% macro declared_columns(file) -%}
-  {%- set columns = [] -%}
-  {%- if execute -%}
-    {%- for source in graph.sources.values() if source.source_name == 'declared' and source.name == file -%}
-      {%- do columns.extend(source.columns) -%}
-    {%- endfor -%}
-  {%- endif -%}
-  {%- do return(columns) -%}
+  {%- for source in (graph.sources or {}).values() if source.source_name == 'declared' and source.name == file -%}
+    {{ source.columns | join(',') }}
+  {%- endfor -%}
 {%- endmacro %}
 
 {#- A value as a cell of a CSV file; null is empty. -#}

@@ -98,7 +98,7 @@ final as (
         {{ findings_page('arm_without_rollouts') }}
     from {{ ref('arms') }} as arms
     left join runs on arms.arm = runs.arm
-    where runs.arm is null and exists (select 1 from runs)
+    where runs.arm is null and (select count(*) from {{ ref('rollout_runs') }}) > 0
     union all
     select
         'longer_rollout_lineage_not_chosen',
