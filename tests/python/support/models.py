@@ -78,7 +78,8 @@ class Models:
                 self.connection.execute(f"insert into {self._sources[name]} select * from given")
                 self.connection.unregister("given")
         self._build(changed)
-        self._landed |= {name: sources.get(name, []) for name in changed}
+        # Copies: a test may change its rows before the next run
+        self._landed |= {name: [dict(row) for row in sources.get(name, [])] for name in changed}
 
     def load(self, home: Path, without_kinds: Collection[str] = (), without_declared: Collection[str] = ()) -> None:
         """Build every mart over what has landed and is declared in a home, but for these kinds of source and files."""
