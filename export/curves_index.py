@@ -135,8 +135,12 @@ def _notes(warehouse: duckdb.DuckDBPyConnection) -> str:
     parts = []
     findings = read_rows(warehouse, "select * from findings where domain = 'curves' order by kind, subject")
     if findings:
-        table = [[escape(row[key]) for key in ("severity", "kind", "subject", "detail")] for row in findings]
-        parts += ["## Findings\n", markdown_table(["severity", "kind", "subject", "detail"], table)]
+        columns = ["severity", "kind", "subject", "detail"]
+        table = [
+            [*(escape(row[column]) for column in columns), "<br>".join(map(escape, str(row["remedy"]).splitlines()))]
+            for row in findings
+        ]
+        parts += ["## Findings\n", markdown_table([*columns, "remedy"], table)]
     notes = read_rows(warehouse, "select * from metric_notes order by metric_pattern, note")
     if notes:
         comparable = {True: "yes", False: "no", None: "–"}

@@ -120,7 +120,7 @@ def build(
     if warnings:
         warn(
             f"{len(warnings)} tests of the evidence warn ({', '.join(warnings)}); "
-            "the mart `findings` says what was seen"
+            "the mart `findings` says what was seen and what settles it"
         )
     built, passed = (sum(r.status == status for r in nodes) for status in ("success", "pass"))
     empty = f"; no evidence of {', '.join(mart for domain in idle for mart in domain.marts)}" if idle else ""

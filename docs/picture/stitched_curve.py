@@ -1,4 +1,4 @@
-"""Draws docs/stitched-curve.svg from the demo's home: `.venv/bin/python -m docs.picture.stitched_curve`."""
+"""Draws docs/picture/stitched-curve.svg from the demo's home: `.venv/bin/python -m docs.picture.stitched_curve`."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from export.figures.style import BLUE, CONFIG, data, labels, rows
 from homes.paths import find_home
 from homes.warehouse import open_warehouse
 
-TARGET = Path(__file__).parent.with_name("stitched-curve.svg")
+TARGET = Path(__file__).parent.joinpath("stitched-curve.svg")
 ARM = "prefilter-27b"
 SCORES = f"""
     select

@@ -203,7 +203,7 @@ def findings(warehouse: duckdb.DuckDBPyConnection) -> dict[str, object]:
     """What a person should look at, the worst first."""
     found = read_rows(
         warehouse,
-        """select severity, domain, kind, subject, detail from findings
+        """select severity, domain, kind, subject, detail, remedy from findings
         order by case severity when 'error' then 0 when 'warn' then 1 else 2 end, domain, kind, subject""",
     )
     return _limited([{key: str(value or "") for key, value in row.items()} for row in found])

@@ -98,8 +98,8 @@ def test_tests_that_warn_show_the_rows_that_made_them(html, page, demo):
 def test_quarantine_findings_and_declared_caveats_are_told(page, demo):
     for source, locator, reason in query(demo, "select source, locator, reason from quarantined_records"):
         assert all(" ".join(text.split()) in page.texts["quarantine"] for text in (source, locator, reason))
-    for subject, detail in query(demo, "select subject, detail from findings"):
-        assert subject in page.texts["caveats"] and " ".join(detail.split()) in page.texts["caveats"]
+    for texts in query(demo, "select subject, detail, remedy from findings"):
+        assert all(" ".join(text.split()) in page.texts["caveats"] for text in texts)
     for (note,) in query(demo, "select note from declared.metric_notes"):
         assert note in page.texts["caveats"]
 

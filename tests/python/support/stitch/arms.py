@@ -1,4 +1,4 @@
-"""Which arm a run belongs to, in plain Python: section B of docs/judgement.md."""
+"""Which arm a run belongs to, in plain Python: section B of docs/reference/judgement.md."""
 
 import hashlib
 import re

@@ -1,4 +1,4 @@
-"""The stitch in plain Python, row by row: sections A, C to F of docs/judgement.md. It shares nothing with the SQL."""
+"""The stitch in plain Python, row by row: sections A, C to F of docs/reference/judgement.md. It shares nothing with the SQL."""
 
 import itertools
 from collections import defaultdict

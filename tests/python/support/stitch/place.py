@@ -1,4 +1,4 @@
-"""Positions and segments of one log's rows, in plain Python: sections C3, C4 and D1 of docs/judgement.md."""
+"""Positions and segments of one log's rows, in plain Python: sections C3, C4 and D1 of docs/reference/judgement.md."""
 
 import itertools
 from collections import defaultdict
