@@ -15,8 +15,10 @@ from simulate.campaign import simulate
 from simulate.curves import write as curves
 from simulate.curves.arms import arms
 from simulate.curves.logs import log_parts, logged_rows
-from tests.python.support import stitch_oracle
 from tests.python.support.command import seamline
+from tests.python.support.stitch.axes import Declared, Row
+from tests.python.support.stitch.axes import Log as LoggedRun
+from tests.python.support.stitch.oracle import stitch
 from tests.python.support.wandb.records import items, kind_of, payloads, records
 
 
@@ -261,22 +263,23 @@ def test_what_the_trainer_knows_is_what_the_stitch_must_find(scale: str, seed: i
             if launch.joins == "log":
                 continue
             rows = list(logged_rows(arm, log_parts(arm, i), {}))
-            known += [row for row, _, _ in rows]
             start = arm.starts[i]
-            timed = [(at, values) for _, at, values in rows]
-            logs.append(stitch_oracle.Log(start.log_directory, start.run_id, arm.name, "log", start.started_at, timed))
-        excluded = [
-            (start.run_id, None, None, None)
-            for start, launch in zip(arm.starts, arm.launches, strict=True)
-            if launch.is_excluded
-        ]
-        found = stitch_oracle.stitch(logs, stitch_oracle.Declared(exclusions=excluded), "latest")
-        for row, oracle in zip(known, found, strict=True):
-            if arm.launches[row.launch].is_excluded:
-                expected = "excluded"
-            elif row.step is None:
-                expected = "unpositioned"
-            else:
-                expected = arm.drop_reason(row.launch, row.step) or None
-            assert oracle.label == expected, (arm.name, row)
-            assert oracle.training_step == (None if expected else arm.training_step[row.step]), (arm.name, row)
+            known += [((start.log_directory, row_idx), row) for row_idx, (row, _, _) in enumerate(rows)]
+            # a metric on every step: launches of one arm log the same, so that they are one track
+            timed = [Row(None, at, values | ({} if row.step is None else {"scores": 1.0})) for row, at, values in rows]
+            logs.append(LoggedRun(start.log_directory, start.run_id, timed, started_at=start.started_at))
+        declared = Declared(
+            assignments=[("run_id", start.run_id, arm.name) for start in arm.starts],
+            exclusions=[
+                (start.run_id, None, None, None)
+                for start, launch in zip(arm.starts, arm.launches, strict=True)
+                if launch.is_excluded
+            ],
+        )
+        found = stitch(logs, declared).rows
+        for place, row in known:
+            step = row.step or arm.launches[row.launch].first_step  # a row without the key shares its step's fate
+            expected = arm.drop_reason(row.launch, step) or None
+            assert found[place].drop_reason == expected, (arm.name, row)
+            ordinal = None if expected else arm.training_step[step]
+            assert found[place].training_step == ordinal, (arm.name, row)

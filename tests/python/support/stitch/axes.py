@@ -1,4 +1,4 @@
-"""Inputs of the oracle, and how an arm's axis is chosen: sections A, C1 and C2 of docs/reference/judgement.md, in plain Python.
+"""Inputs of the oracle, and how an arm's axis is chosen: docs/reference/judgement.md, sections A, C1 and C2.
 
 Times and positions are plain numbers; None is unknown. Nothing here is shared with the models.
 """

@@ -1,4 +1,4 @@
-"""The stitch in plain Python, row by row: sections A, C to F of docs/reference/judgement.md. It shares nothing with the SQL."""
+"""The stitch in plain Python: docs/reference/judgement.md, sections A, C to F. It shares nothing with the SQL."""
 
 import itertools
 from collections import defaultdict
