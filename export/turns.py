@@ -88,30 +88,31 @@ def _section(warehouse: duckdb.DuckDBPyConnection, files: dict[str, str]) -> str
             [[f"`{path}`", f"{escape(arm)}, a line per training step"] for arm, path in files.items()],
         ),
         "### How the tokens were split\n",
-        "Inserted tool output was never sampled, so its tokens carry a logprob of exactly 0 in one stretch. A policy "
-        "that is certain writes zeros too, but in shorter runs: a run of at least "
-        f"{_min_tokens(warehouse)} counts as tool output. A turn (`assistant_segments_total`) is a maximal stretch of "
-        "tokens between tool outputs. How often the stretches found equal the calls reported, by the length asked:\n",
-        markdown_table(
-            ["shortest run", "rollouts", "equal", "share"],
-            [
-                [shown(length), shown(count), shown(equal), shown(share, 4)]
-                for length, count, equal, share in warehouse.execute(
-                    "select min_run_tokens, rollout_count, matching_rollout_count, matching_fraction "
-                    "from zero_run_calibration order by min_run_tokens"
-                ).fetchall()
-            ],
-        ),
+        _split(warehouse),
         "### Traps\n",
         _traps(warehouse, kept - split),
     ]
     return "\n".join(parts)
 
 
-def _min_tokens(warehouse: duckdb.DuckDBPyConnection) -> str:
-    """The shortest run that the build took for tool output, as the marts show it."""
-    [(tokens,)] = warehouse.execute("select min_run_tokens from zero_run_calibration where is_used").fetchall()
-    return shown(tokens)
+def _split(warehouse: duckdb.DuckDBPyConnection) -> str:
+    """The rule, with the shortest run that the build took for tool output and how well other lengths would do."""
+    lengths = warehouse.execute(
+        """select min_run_tokens, rollout_count, matching_rollout_count, matching_fraction, is_used
+        from zero_run_calibration order by min_run_tokens"""
+    ).fetchall()
+    if not lengths:
+        return "They were not: no rollout that counts has a logprob for every token.\n"
+    (used,) = (shown(length) for length, *_, is_used in lengths if is_used)
+    return (
+        "Inserted tool output was never sampled, so its tokens carry a logprob of exactly 0 in one stretch. A policy "
+        f"that is certain writes zeros too, but in shorter runs: a run of at least {used} counts as tool output. A "
+        "turn (`assistant_segments_total`) is a maximal stretch of tokens between tool outputs. How often the "
+        "stretches found equal the calls reported, by the length asked:\n\n"
+    ) + markdown_table(
+        ["shortest run", "rollouts", "equal", "share"],
+        [[shown(length), shown(count), shown(equal), shown(share, 4)] for length, count, equal, share, _ in lengths],
+    )
 
 
 def _traps(warehouse: duckdb.DuckDBPyConnection, unsplit: int) -> str:

@@ -82,3 +82,14 @@ def test_without_rollouts_there_is_nothing_to_export(turn_models: Models, tmp_pa
     turn_models.run(merged(curve("a", 3)))
     assert write(turn_models.connection, tmp_path, "archive") == ""
     assert list(tmp_path.iterdir()) == []
+
+
+def test_rollouts_of_which_none_could_be_split_are_exported(turn_models: Models, tmp_path: Path) -> None:
+    """Their counts are known, the length of a turn is not."""
+    lines = [record(step, 0) | {"logprobs": None} for step in range(2)]
+    turn_models.run(merged(shard("a__1__1", lines), metadata("a__1__1"), curve("a", 2, "a__1__1")))
+    section = write(turn_models.connection, tmp_path, "archive")
+    assert "They were not: no rollout that counts has a logprob for every token." in section
+    assert "- 2 kept rollouts have no logprob for every token." in section
+    (path,) = (tmp_path / "by-arm").glob("*.csv")
+    assert [(row["n_rollouts"], row["assistant_tokens_total"]) for row in cells(path)] == [("1", ""), ("1", "")]
