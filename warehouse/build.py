@@ -31,7 +31,7 @@ class Domain(NamedTuple):
 
 
 DOMAINS = (
-    Domain(("curves",), ()),
+    Domain(("curves",), (), ("arms",)),
     Domain(("turns",), ("rollouts",)),
     Domain(
         ("rounds", "teacher"),

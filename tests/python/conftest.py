@@ -39,4 +39,5 @@ def turn_models(tmp_path_factory: pytest.TempPathFactory):
     from tests.python.support.models import Models
 
     marts = ["arm_turns", "rollout_findings", "turn_findings", "malformed_tool_calls", "turn_reconciliation", "runs"]
+    marts += ["rollout_run_counts", "rollout_totals", "zero_run_calibration"]
     return Models(tmp_path_factory.mktemp("turns"), marts)

@@ -226,6 +226,12 @@ def grow(connection: duckdb.DuckDBPyConnection, arms: int, steps: int, name: str
         """insert into arm_metrics by name
         select arm, training_step, 'scores' as metric, sqrt(training_step) as value from arm_steps"""
     )
+    connection.execute(
+        """insert into headline_steps by name
+        select arm, 'scores' as metric, training_step, position, logged_at, run_id, sqrt(training_step) as value,
+            training_step = 7 as is_seam, training_step = max(training_step) over (partition by arm) as is_last
+        from arm_steps"""
+    )
 
 
 def test_long_curves_are_thinned_and_say_so(emptied):

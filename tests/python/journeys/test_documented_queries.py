@@ -24,7 +24,8 @@ def queries() -> list[tuple[str, str]]:
         text = page.read_text()
         told = [sql for block in re.findall(r"```sql\n(.*?)```", text, re.DOTALL) for sql in block.split(";")]
         told += re.findall(r'seamline sql "(.*?)"', text) + re.findall(r"`(select [^`]+)`", text)
-        found += [(page.name, sql.strip()) for sql in told if sql.strip() and "{{" not in sql]
+        if page.name != "add-a-mart.md":  # its SQL is a model, which test_toys follows
+            found += [(page.name, sql.strip()) for sql in told if sql.strip() and "{{" not in sql]
     return found
 
 

@@ -11,9 +11,9 @@ from tests.python.support.planted import land_run
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Run a logs steps 0 to 40, b starts from scratch and dies at 10, c resumes a at 30 and goes on to 60."""
+    """Run a logs steps 0 to 50, b starts from scratch and dies at 10, c resumes a at 40 and goes on to 60."""
     home = tmp_path_factory.mktemp("explained") / "home"
-    spans = {"a": range(0, 50, 10), "b": range(0, 20, 10), "c": range(30, 70, 10)}
+    spans = {"a": range(0, 60, 10), "b": range(0, 20, 10), "c": range(40, 70, 10)}
     for hour, (run, steps) in enumerate(spans.items()):
         rows = [{"global_step": float(step), "loss": float(step + hour)} for step in steps]
         land_run(home, run, rows, name="arm", hour=hour, log_id=f"log-{run}")
@@ -30,7 +30,7 @@ def test_the_curve_is_told_from_its_launches_to_what_was_dropped(home):
         ("b", None, False),
         ("c", 1, True),
     ]
-    assert [(s["segment_number"], s["position"], s["is_same_step"]) for s in told["seams"]] == [(3, 30, False)]
+    assert [(s["segment_number"], s["position"], s["is_same_step"]) for s in told["seams"]] == [(3, 40, False)]
     assert [(d["run_id"], d["drop_reason"], d["superseded_by_run_id"], d["row_count"]) for d in told["dropped"]] == [
         ("a", "rolled_back", "c", 2),
         ("b", "other_lineage", None, 2),
@@ -39,19 +39,19 @@ def test_the_curve_is_told_from_its_launches_to_what_was_dropped(home):
 
 
 def test_a_step_is_told_from_the_record_it_was_read_from(home):
-    told = json.loads(seamline("explain", "arm", "--step", 4, "--metric", "loss", "--json", home=home).stdout)
-    assert (told["step"]["position"], told["step"]["run_id"]) == (30, "c")
-    assert [(value["metric"], value["value"]) for value in told["values"]] == [("loss", 32)]
+    told = json.loads(seamline("explain", "arm", "--step", 5, "--metric", "loss", "--json", home=home).stdout)
+    assert (told["step"]["position"], told["step"]["run_id"]) == (40, "c")
+    assert [(value["metric"], value["value"]) for value in told["values"]] == [("loss", 42)]
     rows = [(r["run_id"], r["row_idx"], r["record_number"], r["drop_reason"], r["logged"]) for r in told["rows"]]
-    assert rows == [("a", 3, 4, "rolled_back", {"loss": 30}), ("c", 0, 1, None, {"loss": 32})]
+    assert rows == [("a", 4, 5, "rolled_back", {"loss": 40}), ("c", 0, 1, None, {"loss": 42})]
 
 
 def test_a_person_reads_it_as_a_tree(home):
-    text = seamline("explain", "arm", "--step", 4, home=home).stdout
+    text = seamline("explain", "arm", "--step", 5, home=home).stdout
     assert "arm: 7 steps, from 3 runs and 3 logs" in text
-    assert "\n  segment 3: resumed, run c, 30 to 60, logged steps: 4" in text
+    assert "\n  segment 3: resumed, run c, 40 to 60, logged steps: 3" in text
     assert "segment 2: fresh start, run b, 0 to 10" in text and "other lineage" in text
-    assert "/runs/log-a.wandb row 3, record 4: position logged, rolled_back by run c" in text
+    assert "/runs/log-a.wandb row 4, record 5: position logged, rolled_back by run c" in text
 
 
 @pytest.mark.parametrize(

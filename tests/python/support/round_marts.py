@@ -22,6 +22,12 @@ ROUND_MARTS = [
     "teacher_findings",
     "price_findings",
     "observed_fields",
+    "teacher_totals",
+    "candidate_files",
+    "candidate_records",
+    "saved_step_files",
+    "record_sizes",
+    "teacher_call_records",
 ]
 """What dbt compiles to have every mart of rounds and teacher calls: these, and all that they need."""
 START = datetime(2026, 9, 8, 12)

@@ -108,7 +108,8 @@ def test_saved_steps_name_what_they_lack() -> None:
         for step, paths in held.items()
         for path in paths
     ]
-    models = built({"rounds_saved_step_files": rows})
+    sources = [source(f"s{step}", "rounds") for step in held]
+    models = built({"rounds_saved_step_files": rows, "landed_sources": sources})
     columns = "step, has_adapter, adapter_sha256, lora_rank, lora_alpha, has_task_state, missing_parts, file_count"
     assert models.rows(f"select {columns}, size_bytes from saved_steps order by 1") == [
         (1, True, "sha1", 32, 64.0, True, None, 3, 30),

@@ -140,7 +140,9 @@ def test_a_longer_lineage_that_was_passed_over_is_told(turn_models: Models) -> N
     ]
     turn_models.run(merged(*parts))
     assert {k: v for k, v in findings(turn_models).items() if k[0].startswith("longer")} == {
-        ("longer_rollout_lineage_not_chosen", "a"): ("another lineage of its rollouts has 4 steps, the chosen one 2")
+        ("longer_rollout_lineage_not_chosen", "a"): (
+            "another lineage of its rollouts (ending in run a__1__1) has 4 steps, the chosen one 2"
+        )
     }
 
 
