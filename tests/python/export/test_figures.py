@@ -262,6 +262,10 @@ def test_hostile_names_lone_points_and_nan_are_drawn(emptied, tmp_path):
     emptied.execute(
         "insert into arm_metrics by name select * replace (2 as training_step, 'nan'::double as value) from arm_metrics"
     )
+    emptied.execute(
+        "insert into headline_steps by name "
+        "select * replace (2 as training_step, 3.0 as position, 'nan'::double as value) from headline_steps"
+    )
     section = figures.write(emptied, tmp_path, {"curves"})
     assert "learning_curves.png" in section
     spec = figures.specs(emptied, {"curves"})[FIGURES["learning_curves"]]
