@@ -17,7 +17,11 @@ family_keys as (
     select
         base,
         {{ joined_text('config_key', ', ', 'config_key') }} as config_keys
-    from (select distinct identity_values.base, identity_values.config_key from {{ ref('identity_values') }} as identity_values) as config_keys
+    from
+        (select distinct
+            identity_values.base,
+            identity_values.config_key
+        from {{ ref('identity_values') }} as identity_values) as config_keys
     group by base
 ),
 
@@ -25,7 +29,10 @@ family_arms as (
     select
         variant_of as base,
         {{ joined_text('arm', ', ', 'arm') }} as arms
-    from (select distinct run_arms.variant_of, run_arms.arm from {{ ref('run_arms') }} as run_arms) as variants
+    from (select distinct
+        run_arms.variant_of,
+        run_arms.arm
+    from {{ ref('run_arms') }} as run_arms) as variants
     group by variant_of
 ),
 
@@ -49,7 +56,10 @@ final as (
         || family_keys.config_keys || ': ' || family_arms.arms as detail,
         case
             when namesakes.is_one_pattern
-                then {{ declared_line('arm_assignments', {'name_pattern': "families.base || '*'", 'arm': 'families.base'}) }}
+                then
+                    {{ declared_line('arm_assignments', {
+                        'name_pattern': "families.base || '*'", 'arm': 'families.base'
+                    }) }}
             else families.run_lines
         end as remedy
     from families

@@ -66,7 +66,7 @@ final as (
         'warn' as severity,
         start_counts.start_count || ' fresh starts of it were trained to their end (runs ' || repeats.run_ids
         || '): repeats, seeds or relaunches? Their configs differ in ' || coalesce(differences.config_keys, 'nothing')
-        as detail,
+            as detail,
         coalesce(repeats.remedy, {{ findings_page('several_complete_starts') }}) as remedy
     from repeats
     inner join start_counts on repeats.arm = start_counts.arm

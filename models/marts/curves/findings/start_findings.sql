@@ -34,7 +34,7 @@ reaching as (
     inner join main_segments as others
         on
             orphans.position_key = others.position_key
-            and others.last_position >= orphans.first_position
+            and orphans.first_position <= others.last_position
             and (orphans.arm <> others.arm or orphans.segment_number <> others.segment_number)
 ),
 
@@ -105,7 +105,8 @@ final as (
         'late_start',
         arm,
         'warn',
-        'its curve begins at ' || first_position || ', where it logs every ' || median_gap || ': its beginning is missing',
+        'its curve begins at ' || first_position || ', where it logs every ' || median_gap
+        || ': its beginning is missing',
         {{ findings_page('late_start') }}
     from late_starts
     where median_gap > 0 and first_position > {{ var('step_hole_gaps') }} * median_gap

@@ -1,5 +1,5 @@
 -- Grain: one row per (log_id, row_idx, metric) that is a number of a counter.
--- Decides which metrics may be an axis: those named so by the vars, the runs or a person, and those with their last names.
+-- Decides which metrics may be an axis: those that the vars, the runs or a person name, and those of their last names.
 with history as (select * from {{ ref('stg_history__values') }}),
 
 stated as (
@@ -8,7 +8,7 @@ stated as (
     select position_key as metric from {{ source('declared', 'arms') }}
     union
     select key_names.metric from (
-        values {{ numbered_texts(var('position_keys') + var('trainer_step_keys') + ['_step']) }}
+        values {{ numbered_texts((var('position_keys') | list) + (var('trainer_step_keys') | list) + ['_step']) }}
     ) as key_names (metric, number)
 ),
 

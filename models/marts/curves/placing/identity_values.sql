@@ -1,5 +1,5 @@
 -- Grain: one row per (run_id, config_key) of a family's identity keys, where the run states it.
--- Decides what tells experiments of one name apart: keys of the config that say what a run is, and in which its runs differ.
+-- Decides what tells experiments of one name apart: keys of the config that say what a run is and in which runs differ.
 with families as (
     select * from {{ ref('run_names') }}
     where evidence not in ('declared', 'path')
@@ -16,7 +16,8 @@ stated as (
 ),
 
 identity_names as (
-    select identity_keys.pattern from (values {{ numbered_texts(var('identity_keys')) }}) as identity_keys (pattern, number)
+    select identity_keys.pattern
+    from (values {{ numbered_texts(var('identity_keys')) }}) as identity_keys (pattern, number)
 ),
 
 recipe as (
