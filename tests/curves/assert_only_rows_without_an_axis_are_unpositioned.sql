@@ -1,5 +1,5 @@
--- Protects: metrics whose rows lack the axis. A row of a log with any axis has a place, and a row has a segment, a track
--- and a source of its position where it has a position.
+-- Protects: metrics whose rows lack the axis. A row of a log with any axis has a place, and a row has a segment, a
+-- track and a source of its position where it has a position.
 -- Fails when: a log has both positioned and unpositioned rows, or one of the four is told without the others.
 -- Not a check of: whether a position is right.
 with labelled as (

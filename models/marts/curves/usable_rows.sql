@@ -41,7 +41,7 @@ excluded as (
     inner join exclusions
         on
             coalesce(exclusions.run_id, timed.run_id) = timed.run_id
-            and (exclusions.arm is null or exclusions.arm = timed.arm or exclusions.arm = timed.variant_of)
+            and (exclusions.arm is null or exclusions.arm in (timed.arm, timed.variant_of))
             and (exclusions.logged_from is null or timed.happened_at >= exclusions.logged_from)
             and (exclusions.logged_until is null or timed.happened_at < exclusions.logged_until)
 ),

@@ -29,8 +29,8 @@ final as (
         'dead_metric' as kind,
         metric as subject,
         'warn' as severity,
-        'zero in every value that was logged, on ' || arm_count || ' arms: as good as never filled, do not plot it'
-        as detail,
+        'zero in every value that was logged, on ' || arm_count
+        || ' arms: as good as never filled, do not plot it' as detail,
         {{ findings_page('dead_metric') }} as remedy
     from metrics
     where is_dead

@@ -33,14 +33,20 @@ keyed_rows as (
     where usable_rows.drop_reason is null
 ),
 
+keyed_logs as (
+    select distinct
+        scope,
+        log_id
+    from keyed_rows
+),
+
 step_metrics as (
     select distinct
         keyed_logs.scope,
         axes.log_id,
         axes.step_metric as metric
     from {{ ref('stg_history__axes') }} as axes
-    inner join (select distinct keyed_rows.scope, keyed_rows.log_id from keyed_rows) as keyed_logs
-        on axes.log_id = keyed_logs.log_id
+    inner join keyed_logs on axes.log_id = keyed_logs.log_id
 ),
 
 {{ step_sync() }},

@@ -59,7 +59,8 @@ matched as (
         1 as kind
     from launches
     inner join assignments on launches.run_id = assignments.run_id
-    {%- for stated, pattern in [('run_id', 'run_pattern'), ('run_name', 'name_pattern'), ('run_group', 'group_pattern')] %}
+    {%- set patterns = [('run_id', 'run_pattern'), ('run_name', 'name_pattern'), ('run_group', 'group_pattern')] %}
+    {%- for stated, pattern in patterns %}
     union all
     select
         launches.run_id,

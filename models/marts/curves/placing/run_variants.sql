@@ -9,11 +9,11 @@ with families as (
 identity_values as (select * from {{ ref('identity_values') }}),
 
 short_keys as (
-    select
+    select distinct
         base,
         config_key,
         coalesce(nullif(regexp_extract(config_key, '[^.]+$', 0), ''), config_key) as short_key
-    from (select distinct identity_values.base, identity_values.config_key from identity_values) as config_keys
+    from identity_values
 ),
 
 shown_keys as (

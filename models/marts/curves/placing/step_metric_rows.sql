@@ -33,6 +33,13 @@ median_gaps as (
     group by log_id
 ),
 
+axes as (
+    select distinct
+        log_id,
+        step_metric
+    from {{ ref('stg_history__axes') }}
+),
+
 other_keys as (
     select
         beside.log_id,
@@ -58,12 +65,7 @@ other_keys as (
     inner join median_gaps on beside.log_id = median_gaps.log_id
     inner join {{ ref('axis_values') }} as axis_values
         on beside.log_id = axis_values.log_id and beside.row_idx = axis_values.row_idx
-    left join (
-        select distinct
-            log_id,
-            step_metric
-        from {{ ref('stg_history__axes') }}
-    ) as axes
+    left join axes
         on beside.log_id = axes.log_id and axis_values.metric = axes.step_metric
     where
         axis_values.metric <> beside.position_key

@@ -23,7 +23,11 @@ recounted as (
     inner join usable_rows on history.log_id = usable_rows.log_id and history.row_idx = usable_rows.row_idx
     where
         usable_rows.drop_reason is null
-        and history.log_id in (select usable_logs.log_id from usable_logs where usable_logs.is_partly_excluded)
+        and history.log_id in (
+            select usable_logs.log_id
+            from usable_logs
+            where usable_logs.is_partly_excluded
+        )
     group by history.log_id, history.metric
 ),
 

@@ -42,8 +42,8 @@ places as (
         track_number,
         is_main_track,
         position,
-        position,
-        true
+        position as standing_position,
+        true as is_extra
     from extra_positions
 ),
 

@@ -32,7 +32,12 @@ overtaken_runs as (
             earlier.arm = later.arm
             and earlier.segment_number < later.segment_number
             and earlier.last_position >= later.first_position
-    where earlier.arm in (select segments.arm from segments where not segments.is_main_track)
+    where
+        earlier.arm in (
+            select segments.arm
+            from segments
+            where not segments.is_main_track
+        )
 ),
 
 spots as (
