@@ -12,7 +12,7 @@ from export.wide import Wide, lines, quote, wide_files, write_lines
 from homes.names import file_stems
 
 LEADS = ("training_step", "position", "run_id")
-AUDIT = ("_log_id", "_row_idx", "_drop_reason", "_training_step")
+AUDIT = ("_log_id", "_row_idx", "_drop_reason", "_position_source", "_training_step")
 """Seamline's own columns of a by-run file. They start with `_`, so that the file read again has no metric more."""
 
 CURVE_ROWS = f"""
@@ -29,7 +29,7 @@ RUN_ROWS = f"""
         run_id as file,
         file_row_idx as row_idx,
         {quoted_sql("log_id")} || ',' || row_idx || ',' || coalesce(drop_reason, '') || ','
-        || coalesce(cast(training_step as varchar), '') as lead
+        || coalesce(position_source, '') || ',' || coalesce(cast(training_step as varchar), '') as lead
     from run_file_rows
 """
 RUN_CELLS = f"""

@@ -23,7 +23,7 @@ SEAMS = [  # the gap at the seam is 5 and 2 of a median gap of 100; in the secon
 ]
 LEADS = ["training_step", "position", "run_id"]
 LAST = ["logged_training_step", "word"]
-AUDIT = ["_log_id", "_row_idx", "_drop_reason", "_training_step"]
+AUDIT = ["_log_id", "_row_idx", "_drop_reason", "_position_source", "_training_step"]
 
 
 @pytest.fixture(scope="module")

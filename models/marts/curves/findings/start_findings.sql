@@ -80,7 +80,7 @@ late_starts as (
     from starts
     inner join main_segments as roots on starts.arm = roots.arm and roots.is_chosen and roots.is_fresh_start
     left join orphans on roots.arm = orphans.arm and roots.segment_number = orphans.segment_number
-    where orphans.arm is null
+    where orphans.arm is null and not roots.is_at_beginning
     group by starts.arm, starts.first_position
 ),
 

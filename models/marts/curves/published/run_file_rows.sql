@@ -7,6 +7,7 @@ with started as (
         run_rows.log_id,
         run_rows.row_idx,
         run_rows.drop_reason,
+        run_rows.position_source,
         run_rows.training_step,
         logs.started_at
     from {{ ref('run_rows') }} as run_rows
@@ -20,6 +21,7 @@ final as (
         log_id,
         row_idx,
         drop_reason,
+        position_source,
         training_step
     from started
     window along_run as (

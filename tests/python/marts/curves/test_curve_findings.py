@@ -158,6 +158,14 @@ def test_a_curve_that_begins_late_is_found(models, first, is_found):
     assert findings(models, campaign) == ([("late_start", "a")] if is_found else [])
 
 
+def test_a_relaunch_that_logs_more_rarely_does_not_begin_late(models):
+    # Its first step is one of its own gaps from nothing: the arm's usual gap of 1 says nothing about it
+    campaign = Campaign().log("a", "a", steps(*range(1, 31)), run_name="arm")
+    campaign.log("b", "b", steps(*range(10, 71, 10)), 9, run_name="arm")
+    assert ("late_start", "arm") not in findings(models, campaign)
+    assert models.rows("select min(position), count(*) from arm_steps") == [(10, 7)]
+
+
 @pytest.mark.parametrize(("first", "is_found"), [(50, False), (60, True)])
 def test_a_start_that_nothing_led_to_is_found_and_can_stand_alone(models, first, is_found):
     campaign = Campaign().log("a", "a", steps(*range(0, 31, 10)), run_name="arm")

@@ -202,13 +202,13 @@ def test_an_arm_is_declared_or_that_of_the_wandb_run_or_in_the_name(turn_models:
                     for k, v in curve("second", 1, "twice").items()
                 }
             ],
-            {"arm_assignments": [{"run_id": "moved__1__7", "arm": "declared"}]},
+            {"arm_assignments": [{"run_id": "moved__1__7", "arm": "declared {run_name}"}]},
         )
     )
     assert turn_models.rows("select run_name, arm, run_id, started_at from rollout_runs order by run_name") == [
         ("exp__42__1789453662", "exp", None, datetime(2026, 9, 15, 6, 27, 42)),
         ("logged__1__5", "arm of the log", "id of logged__1__5", START),
-        ("moved__1__7", "declared", None, datetime(1970, 1, 1, 0, 0, 7)),
+        ("moved__1__7", "declared moved__1__7", None, datetime(1970, 1, 1, 0, 0, 7)),
         ("plain", "plain", None, None),
         ("twice", "twice", None, None),
     ]
