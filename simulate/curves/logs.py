@@ -96,6 +96,8 @@ def _write_log(folder: Path, arm: Arm, parts: list[int], values: dict[str, list]
             if logged.row_idx % summary_every == 0:
                 writer.summary(row)
             log.rows.append(logged)
+        if log.rows:
+            writer.summary(row)  # the SDK writes one after each row
         _end(writer, arm, arm.launches[parts[-1]], log, rng)
     return log
 

@@ -1,6 +1,7 @@
 -- Grain: one row per (log_id, metric) that a log with an exit record both logged and shows in its summary, as numbers.
 -- Finds the row that the summary's value comes from: the last one, or an earlier one (a run may show its best, and a
 -- tracker may write the summary seldom).
+{%- set tolerance = var('summary_tolerance') %}
 with logs as (
     select * from {{ ref('stg_history__logs') }}
     where has_exit_record
@@ -20,57 +21,62 @@ summaries as (
         summary.metric,
         summary.value_json,
         summary.value,
-        {{ finite_or_null('summary.value') }} as finite_value
+        log_metrics.last_value,
+        log_metrics.last_row_idx,
+        -- NaN equals NaN on both engines.
+        log_metrics.last_value = summary.value
+        or {{ is_close(finite_or_null('log_metrics.last_value'), finite_or_null('summary.value'), tolerance) }}
+            as is_last
     from {{ ref('stg_history__summary') }} as summary
     inner join logs on summary.log_id = logs.log_id
+    inner join {{ ref('log_metrics') }} as log_metrics
+        on summary.log_id = log_metrics.log_id and summary.metric = log_metrics.metric
     left join ambiguous on summary.log_id = ambiguous.log_id and summary.metric = ambiguous.metric
-    where summary.value is not null and substr(summary.metric, 1, 1) <> '_' and ambiguous.log_id is null
+    where
+        summary.value is not null
+        and log_metrics.last_row_idx is not null
+        and substr(summary.metric, 1, 1) <> '_'
+        and ambiguous.log_id is null
 ),
 
-history as (
+-- Most summaries are the last value: only for the others is the history searched.
+searched as (
     select
-        log_id,
-        row_idx,
-        metric,
-        value,
-        {{ finite_or_null('value') }} as finite_value
-    from {{ ref('stg_history__values') }}
-    where value is not null
+        summaries.log_id,
+        summaries.metric,
+        max(
+            case
+                when
+                    history.value = summaries.value
+                    or {{ is_close(finite_or_null('history.value'), finite_or_null('summaries.value'), tolerance) }}
+                    then history.row_idx
+            end
+        ) as summary_row_idx,
+        avg({{ finite_or_null('history.value') }}) as mean_value
+    from summaries
+    inner join {{ ref('stg_history__values') }} as history
+        on summaries.log_id = history.log_id and summaries.metric = history.metric
+    where not summaries.is_last and history.value is not null
+    group by summaries.log_id, summaries.metric
 ),
 
-paired as (
+final as (
     select
         summaries.log_id,
         summaries.run_id,
         summaries.source,
         summaries.metric,
-        summaries.value_json,
-        summaries.value,
-        summaries.finite_value,
-        history.row_idx,
-        history.value as logged_value,
-        history.finite_value as finite_logged_value,
-        -- NaN equals NaN on both engines.
-        history.value = summaries.value
-        or {{ is_close('history.finite_value', 'summaries.finite_value', var('summary_tolerance')) }} as is_equal
+        summaries.value_json as summary_json,
+        summaries.value as summary_value,
+        summaries.last_value,
+        summaries.last_row_idx,
+        case when summaries.is_last then summaries.last_row_idx else searched.summary_row_idx end as summary_row_idx,
+        case
+            when not summaries.is_last
+                then {{ is_close(finite_or_null('summaries.value'), 'searched.mean_value', tolerance) }}
+        end as is_mean
     from summaries
-    inner join history on summaries.log_id = history.log_id and summaries.metric = history.metric
-),
-
-final as (
-    select
-        log_id,
-        run_id,
-        source,
-        metric,
-        value_json as summary_json,
-        value as summary_value,
-        max_by(logged_value, row_idx) as last_value,
-        max(row_idx) as last_row_idx,
-        max(case when is_equal then row_idx end) as summary_row_idx,
-        {{ is_close('finite_value', 'avg(finite_logged_value)', var('summary_tolerance')) }} as is_mean
-    from paired
-    group by log_id, run_id, source, metric, value_json, value, finite_value
+    left join searched on summaries.log_id = searched.log_id and summaries.metric = searched.metric
 )
 
 select * from final

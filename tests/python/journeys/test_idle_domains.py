@@ -32,7 +32,10 @@ def test_marts_of_an_idle_domain_have_no_rows(demo, every_mart, domain):
 
 def test_facts_that_can_be_a_finding_by_themselves_keep_a_domain_awake():
     for path in (ROOT / "models" / "marts").rglob("*_findings.sql"):
-        declared = set(re.findall(r"source\('declared', '(\w+)'\)", path.read_text()))
+        text = path.read_text()
+        declared = set(re.findall(r"source\('declared', '(\w+)'\)", text))
+        if "arms_line(" in text:
+            declared.discard("arms")  # the remedy repeats the arm's line
         (known,) = [set(d.declared) for d in DOMAINS if MARTS[path.stem] in d.marts] or [declared]
         assert declared <= known, path.name
 

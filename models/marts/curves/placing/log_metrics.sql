@@ -10,6 +10,8 @@ counted as (
         count(value) as number_count,
         count(value_text) as text_count,
         count(*) filter (where value <> 0) as nonzero_count,
+        max_by(value, case when value is not null then row_idx end) as last_value,
+        max(case when value is not null then row_idx end) as last_row_idx,
         max(key_path) is not null as has_path,
         min(coalesce(key_path, '')) <> max(coalesce(key_path, '')) as has_several_paths
     from history
@@ -34,6 +36,8 @@ final as (
         counted.number_count,
         counted.text_count,
         counted.nonzero_count,
+        counted.last_value,
+        counted.last_row_idx,
         counted.has_path,
         counted.has_several_paths
     from counted

@@ -86,13 +86,12 @@ final as (
     select
         launches.run_id,
         coalesce(
-            replace(
-                replace(
-                    replace(assigned.arm, '{run_id}', launches.run_id),
-                    '{run_name}', coalesce(launches.run_name, launches.run_id)
-                ),
-                '{group}', coalesce(launches.run_group, launches.run_id)
-            ),
+            {{ assigned_arm(
+                'assigned.arm',
+                'launches.run_id',
+                'coalesce(launches.run_name, launches.run_id)',
+                'coalesce(launches.run_group, launches.run_id)'
+            ) }},
             launches.arm_in_path,
             case when trim(launches.launch_name) <> '' then launches.launch_name end,
             launches.exp_name,

@@ -8,6 +8,11 @@ main_lineages as (
     where is_main_track and is_chosen
 ),
 
+side_arms as (
+    select distinct arm from segments
+    where not is_main_track
+),
+
 successors as (
     select
         arm,
@@ -23,7 +28,7 @@ overtaken_runs as (
     select distinct
         earlier.arm,
         earlier.run_id,
-        later.segment_number,
+        later.segment_number as later_number,
         later.first_position,
         later.started_at
     from main_lineages as earlier
@@ -32,12 +37,7 @@ overtaken_runs as (
             earlier.arm = later.arm
             and earlier.segment_number < later.segment_number
             and earlier.last_position >= later.first_position
-    where
-        earlier.arm in (
-            select segments.arm
-            from segments
-            where not segments.is_main_track
-        )
+    inner join side_arms on earlier.arm = side_arms.arm
 ),
 
 spots as (
@@ -66,16 +66,14 @@ overtaken as (
         spots.arm,
         spots.segment_number,
         spots.position,
-        min(overtaken_runs.segment_number) as superseding_number
+        min(overtaken_runs.later_number) as superseding_number
     from spots
     inner join overtaken_runs
         on
             spots.arm = overtaken_runs.arm
             and spots.run_id = overtaken_runs.run_id
             and spots.position >= overtaken_runs.first_position
-            and coalesce(
-                spots.first_at < overtaken_runs.started_at, spots.segment_number < overtaken_runs.segment_number
-            )
+            and coalesce(spots.first_at < overtaken_runs.started_at, spots.segment_number < overtaken_runs.later_number)
     where spots.is_chosen and not spots.is_main_track
     group by spots.arm, spots.segment_number, spots.position
 ),

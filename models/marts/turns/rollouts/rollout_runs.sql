@@ -43,10 +43,7 @@ named as (
         run_names.run_name,
         wandb_runs.run_id,
         coalesce(
-            replace(
-                replace(replace(assignments.arm, '{run_id}', run_names.run_name), '{run_name}', run_names.run_name),
-                '{group}', run_names.run_name
-            ),
+            {{ assigned_arm('assignments.arm', 'run_names.run_name', 'run_names.run_name', 'run_names.run_name') }},
             wandb_runs.arm,
             nullif(regexp_extract(run_names.run_name, '^(.+)__-?[0-9]+__[0-9]+$', 1), ''),
             run_names.run_name
