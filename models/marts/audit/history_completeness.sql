@@ -14,6 +14,7 @@ last_steps as (
         log_id,
         max(step_idx) as last_landed_step_idx
     from {{ ref('stg_history__rows') }}
+    where log_id in (select api_reads.log_id from api_reads)
     group by log_id
 ),
 

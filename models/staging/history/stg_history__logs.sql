@@ -1,5 +1,7 @@
 -- Grain: one row per log.
--- Empty texts become null; a log that lost its run record but kept rows is a run of its own.
+-- Empty texts become null; a log that lost its run record but kept rows is a run of its own. A table: it lies
+-- in a file per log, and many marts read it.
+{{ config(materialized='table') }}
 select
     logs.source_name as log_id,
     coalesce(logs.run_id, case when logs.history_row_count > 0 then logs.source_name end) as run_id,
