@@ -97,17 +97,17 @@ def test_by_run_file_holds_every_row_with_its_label_and_every_key(out):
     folder = out / "by-run" / Path(files_of(out)["alpha"]).stem
     assert read(folder / "run-a.csv") == [
         [*AUDIT, "arm", "big", "dead", "global_step", 'odd,"key"', "scores", "training_step"],
-        [LOG_A, "0", "", "1", "7", "", "0", "100", "", "0.5", "1"],
-        [LOG_A, "1", "", "2", "", "", "0", "200", '["x", 2]', "NaN", ""],
-        [LOG_A, "2", "", "3", "", "9007199254740993", "0", "300", "", "", ""],
-        [LOG_A, "3", "rolled_back", "", "", "", "0", "400", "", "0.7", ""],
-        [LOG_A, "4", "rolled_back", "", "", "", "0", "500", "", "0.8", ""],
+        [LOG_A, "0", "", "logged", "1", "7", "", "0", "100", "", "0.5", "1"],
+        [LOG_A, "1", "", "logged", "2", "", "", "0", "200", '["x", 2]', "NaN", ""],
+        [LOG_A, "2", "", "logged", "3", "", "9007199254740993", "0", "300", "", "", ""],
+        [LOG_A, "3", "rolled_back", "logged", "", "", "", "0", "400", "", "0.7", ""],
+        [LOG_A, "4", "rolled_back", "logged", "", "", "", "0", "500", "", "0.8", ""],
     ]
     header, *rows = read(folder / "run-b.csv")
     # `_log_id` of an earlier export is not a key of the run; a nested key that clashes is headed by its path
     assert header == [*AUDIT, '["a","b"]', "_runtime", "a.b", "big", "dead", "global_step", "scores", "word"]
-    assert rows[0][3:] == ["4", "", "3.5", "", "", "-0.0", "400", "0.1", ""]
-    assert rows[1][3:] == ["5", "2", "", "1", "", "", "500", "1e-300", ""]
+    assert rows[0][3:] == ["logged", "4", "", "3.5", "", "", "-0.0", "400", "0.1", ""]
+    assert rows[1][3:] == ["logged", "5", "2", "", "1", "", "", "500", "1e-300", ""]
     assert len(rows) == 4
 
 
