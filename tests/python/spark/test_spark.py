@@ -40,7 +40,8 @@ def _marts(home: Path) -> list[str]:
 def test_every_mart_is_the_same_on_both_engines(both: Path) -> None:
     marts = _marts(both)
     assert len(marts) > 80
-    assert sorted(marts) == sorted(folder.name for folder in (both / "spark" / "warehouse").iterdir())
+    built = [folder.name for folder in (both / "spark" / "warehouse").iterdir()]
+    assert sorted(marts) == sorted(name for name in built if not name.startswith("stg_"))
     with duckdb.connect(str(both / "warehouse.duckdb"), read_only=True) as warehouse:
         found = {name: differences(warehouse, name, both / "spark" / "warehouse" / name)[:1] for name in marts}
     assert {name: what for name, what in found.items() if what} == {}

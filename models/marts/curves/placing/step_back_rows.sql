@@ -58,7 +58,7 @@ steps_back as (
     where previous_position > position and next_position >= previous_position
 ),
 
-step_back_rows as (
+final as (
     select
         steps_back.log_id,
         steps_back.block_number,
@@ -71,4 +71,4 @@ step_back_rows as (
             and (steps_back.block_number = numbered.block_number or steps_back.next_row_idx = numbered.row_idx)
 )
 
-select * from step_back_rows
+select * from final
