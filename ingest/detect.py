@@ -24,13 +24,13 @@ class Found:
     """What lies at some paths: for each kind its files and folders, and the files that no kind knows."""
 
     sources: dict[str, list[Path]] = field(default_factory=dict)
-    for_readers: dict[str, dict[Path, None]] = field(default_factory=dict)
+    for_readers: dict[str, dict[str, None]] = field(default_factory=dict)
     """What the reader of each kind is to be given, in order."""
     unknown: list[Path] = field(default_factory=list)
 
-    def add(self, kind: Kind, source: Path, for_reader: Path) -> None:
+    def add(self, kind: Kind, source: Path, for_reader: Path | str) -> None:
         self.sources.setdefault(kind.name, []).append(source)
-        self.for_readers.setdefault(kind.name, {})[for_reader] = None
+        self.for_readers.setdefault(kind.name, {})[str(for_reader)] = None
 
 
 def ingest_auto(home: Home, paths: list[str]) -> Iterator[str]:
@@ -53,7 +53,7 @@ def ingest_auto(home: Home, paths: list[str]) -> Iterator[str]:
         if kind.name not in found.for_readers:
             continue
         try:
-            yield load(kind.reader)(home, [str(path) for path in found.for_readers[kind.name]]).line()
+            yield load(kind.reader)(home, list(found.for_readers[kind.name])).line()
         except SourceError as error:
             failed = failed or error
             yield f"{kind.name}: failed: {error}"
@@ -82,7 +82,8 @@ def find_sources(root: Path, found: Found) -> None:
         for place in load(kind.finds_places)(root) if kind.finds_places else ():
             if skips.isdisjoint((place, *place.parents)):
                 places[place] = kind
-                found.add(kind, place, place)
+                is_below = kind.is_given_roots and place != root
+                found.add(kind, place, f"{root}/./{place.relative_to(root)}" if is_below else place)
     knows = [(kind, load(kind.knows_file)) for kind in KINDS.values() if kind.knows_file]
     unknown: list[Path] = []
     for file in _files(root, skips) if root.is_dir() else [root]:

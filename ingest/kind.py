@@ -66,6 +66,9 @@ class Kind:
     is_given_folders: bool = False
     """Whether the reader wants the folder in which files were found, because a file says more with what lies beside."""
 
+    is_given_roots: bool = False
+    """Whether a place's id is its path below what was given: the reader gets each as `<given>/./<path below it>`."""
+
     argument_help: str = "Files, folders or globs."
     options: tuple[Option, ...] = ()
 

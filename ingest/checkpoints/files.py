@@ -2,17 +2,11 @@
 
 from typing import Any
 
-from ingest.formats.json_values import json_object
-from ingest.formats.values import Unreadable, as_name, checked_token_ids
+from ingest.formats.json_values import Fields, json_object
+from ingest.formats.values import Unreadable, as_integer, as_name, as_number, as_text, checked_token_ids
 
-JSON_FILES = ("config.json", "generation_config.json", "tokenizer_config.json")
-METADATA = frozenset((*JSON_FILES, "chat_template.jinja"))
-"""Files that make a folder a checkpoint, next to weights."""
-
-
-def is_checkpoint_file(name: str) -> bool:
-    """Whether a file of this name belongs to a checkpoint: metadata or weights."""
-    return name in METADATA or name.endswith((".safetensors", ".safetensors.index.json"))
+_NEVER_VALIDATED = -99999999.0
+"""NeMo-RL's `val_reward` of a step that was not validated."""
 
 
 def read_config(
@@ -22,21 +16,81 @@ def read_config(
 
     `eos_token_id` may be a number, a list, null or missing (samples of public models); null counts as missing.
     """
-    row = dict.fromkeys(("model_name", "model_type", "eos_token_ids", "text_eos_token_ids", "eos_token"))
-    row |= {"folder_idx": folder_idx, "file_name": file_name, "is_readable": False}
+    row = {"folder_idx": folder_idx, "file_name": file_name, "is_readable": False}
+    readers = {"tokenizer_config.json": _tokenizer, "adapter_config.json": _adapter}
+    try:
+        return row | readers.get(file_name, _model)(json_object(raw)) | {"is_readable": True}, None
+    except Unreadable as problem:
+        return row, (f"line {problem.line} of {where}", problem.cause)
+
+
+def _model(found: Fields) -> dict[str, Any]:
+    """`config.json` or `generation_config.json`. A model of text and images holds a whole config for its text."""
+    inner = _object(found, "text_config")
+    architectures = found.get("architectures")
+    return {
+        "model_name": as_name(found.get("_name_or_path")),
+        "model_type": as_name(found.get("model_type")) or as_name(inner.get("model_type")),
+        "architecture": as_name(architectures[0]) if isinstance(architectures, list) and architectures else None,
+        # transformers 5 writes `dtype`, earlier ones `torch_dtype`
+        "dtype": next((d for c in (found, inner) for k in ("dtype", "torch_dtype") if (d := as_name(c.get(k)))), None),
+        "max_position_count": next(
+            (n for c in (found, inner) if (n := as_integer(c.get("max_position_embeddings"))) is not None), None
+        ),
+        "has_vision_config": isinstance(found.get("vision_config"), dict),
+        "eos_token_ids": checked_token_ids(found.get("eos_token_id"), "eos_token_id"),
+        "text_eos_token_ids": checked_token_ids(inner.get("eos_token_id"), "text_config.eos_token_id"),
+    }
+
+
+def _tokenizer(found: Fields) -> dict[str, Any]:
+    """`eos_token` is a text; `added_tokens_decoder` of the same file gives its id."""
+    token = found.get("eos_token")
+    text = as_name(token.get("content") if isinstance(token, dict) else token)
+    added = _object(found, "added_tokens_decoder")
+    ids = [int(key) for key in added if key.isascii() and key.isdigit() and _object(added, key).get("content") == text]
+    return {
+        "eos_token": text,
+        "eos_token_ids": ids[:1] if text and ids and len(str(ids[0])) < 19 else None,
+        "has_chat_template": found.get("chat_template") is not None,
+    }
+
+
+def _adapter(found: Fields) -> dict[str, Any]:
+    return {
+        "base_model_name": as_name(found.get("base_model_name_or_path")),
+        "adapter_type": as_name(found.get("peft_type")),
+    }
+
+
+def read_state(
+    folder_idx: int, file_name: str, where: str, raw: bytes
+) -> tuple[dict[str, Any], tuple[str, str] | None]:
+    """(row of checkpoint_states, what is wrong as (locator, reason) or None) of a trainer's own word on its progress:
+    `trainer_state.json` (transformers) or `training_info.json` (NeMo-RL)."""
+    row: dict[str, Any] = {"folder_idx": folder_idx, "file_name": file_name, "is_readable": False}
     try:
         found = json_object(raw)
-        inner = found.get("text_config")
-        inner = inner if isinstance(inner, dict) else {}
-        if file_name == "tokenizer_config.json":
-            token = found.get("eos_token")
-            row["eos_token"] = as_name(token.get("content") if isinstance(token, dict) else token)
-        else:
-            row["model_name"] = as_name(found.get("_name_or_path"))
-            row["model_type"] = as_name(found.get("model_type")) or as_name(inner.get("model_type"))
-            row["eos_token_ids"] = checked_token_ids(found.get("eos_token_id"), "eos_token_id")
-            row["text_eos_token_ids"] = checked_token_ids(inner.get("eos_token_id"), "text_config.eos_token_id")
     except Unreadable as problem:
-        unknown = {"eos_token_ids": None, "text_eos_token_ids": None}
-        return row | unknown, (f"line {problem.line} of {where}", problem.cause)
-    return row | {"is_readable": True}, None
+        return row, (f"line {problem.line} of {where}", problem.cause)
+    row["is_readable"] = True
+    if file_name == "trainer_state.json":
+        return row | {
+            "global_step": as_integer(found.get("global_step")),
+            "max_steps": as_integer(found.get("max_steps")),
+            "best_metric": as_number(found.get("best_metric")),
+            "best_step": as_integer(found.get("best_global_step")),
+            "best_checkpoint": as_text(found.get("best_model_checkpoint")),
+        }, None
+    reward = as_number(found.get("val_reward"))
+    step = as_integer(found.get("current_step"))
+    return row | {
+        "global_step": as_integer(found.get("step")) if step is None else step,
+        "max_steps": as_integer(found.get("total_steps")),
+        "validation_reward": None if reward == _NEVER_VALIDATED else reward,
+    }, None
+
+
+def _object(found: Fields, key: str) -> Fields:
+    value = found.get(key)
+    return value if isinstance(value, dict) else {}

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import re
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -12,12 +11,17 @@ from typing import Any
 from homes.errors import SourceError
 from homes.landing import Batches, Source, quarantine
 from homes.names import file_stem, short_digest
-from ingest.checkpoints.files import JSON_FILES, is_checkpoint_file, read_config
+from ingest.checkpoints.companions import entry_rows, stem_of
+from ingest.checkpoints.files import read_config, read_state
+from ingest.checkpoints.names import JSON_FILES, STATE_FILES, is_checkpoint_file, is_part_name, step_of
 from ingest.formats.rows import rows_to_batches
 
 PREFIX = "hf:"
-_COMPANION = re.compile(r"-(record|data)$")
 _TIMEOUT_SECONDS = 60.0
+_LAST = "last-checkpoint"
+"""Where transformers pushes the newest checkpoint of a run that goes on."""
+
+Rows = dict[str, list[dict[str, Any]]]
 
 
 def find(place: str) -> list[str]:
@@ -32,7 +36,7 @@ def find(place: str) -> list[str]:
             HfApi().list_repo_refs("/".join(parts))
             return [PREFIX + "/".join(parts)]
         models = [model.id for model in HfApi().list_models(author=parts[0])]
-    repos = [f"{PREFIX}{name}" for name in sorted(models) if not _COMPANION.search(name)]
+    repos = [f"{PREFIX}{name}" for name in sorted(models) if not stem_of(name)]
     return [*repos, PREFIX + parts[0]]
 
 
@@ -52,7 +56,7 @@ def identify(place: str, kind: str) -> Source:
             except HfHubHTTPError as error:
                 state = [["refused", _first_line(error)]]
     else:
-        state = [list(companion.values()) for companion in _companions(name)]
+        state = [[str(value) for value in companion] for companion in _companions(name)]
     digest = hashlib.sha256(json.dumps(state).encode()).hexdigest()
     return Source(kind, f"{file_stem(name.replace('/', '--'))}-{short_digest(f'{kind}:{place}')}", place, digest, 0)
 
@@ -61,7 +65,7 @@ def read(source: Source) -> Batches:
     """Rows of one repo (a checkpoint for each branch that holds one), or of an organisation's companion repos."""
     name = source.path.removeprefix(PREFIX)
     if "/" not in name:
-        yield from rows_to_batches({"hub_companions": _companions(name)})
+        yield from _read_companions(name)
     else:
         with tempfile.TemporaryDirectory() as cache, _explained_failures(source.path):
             yield from _read_repo(name, Path(cache))
@@ -72,9 +76,7 @@ def _read_repo(repo: str, cache: Path) -> Batches:
     from huggingface_hub.errors import HfHubHTTPError
 
     api = HfApi()
-    org = repo.split("/")[0]
-    rows: dict[str, list[dict[str, Any]]] = {"checkpoint_folders": [], "checkpoint_configs": []}
-    idx = 0
+    rows: Rows = {f"checkpoint_{name}": [] for name in ("folders", "files", "configs", "states")}
     try:
         branches = _branches(api, repo)
     except HfHubHTTPError as error:
@@ -83,29 +85,78 @@ def _read_repo(repo: str, cache: Path) -> Batches:
     for branch, commit in branches:
         try:
             info = api.model_info(repo, revision=commit, timeout=_TIMEOUT_SECONDS)
-            names = {sibling.rfilename for sibling in info.siblings or ()}
-            if not any(is_checkpoint_file(name) for name in names):
-                continue
-            found = [
-                (name, Path(hf_hub_download(repo, name, revision=commit, cache_dir=cache)).read_bytes())
-                for name in JSON_FILES
-                if name in names
-            ]
+            names = sorted(sibling.rfilename for sibling in info.siblings or ())
+            for folder in _folders(names):
+                held = {name.removeprefix(folder): name for name in names if name.startswith(folder)}
+                found = [
+                    (name, Path(hf_hub_download(repo, held[name], revision=commit, cache_dir=cache)).read_bytes())
+                    for name in (*JSON_FILES, *STATE_FILES)
+                    if name in held
+                ]
+                yield from _add(rows, repo, branch, folder, held, found)
         except HfHubHTTPError as error:
             yield quarantine(f"line 1 of branch {branch}", f"the Hub refuses it: {_first_line(error)}")
+    yield from rows_to_batches(rows)
+
+
+def _folders(names: list[str]) -> list[str]:
+    """Where checkpoints lie in a repo: at its top (the empty text), and in folders that are named for a step or hold an
+    adapter, each with its last slash."""
+    found = {name.rpartition("/")[0] for name in names if is_checkpoint_file(name.rpartition("/")[2])}
+    adapters = {name.rpartition("/")[0] for name in names if name.endswith("/adapter_config.json")}
+    return sorted(f"{folder}/" if folder else "" for folder in found if _is_own(folder) or folder in adapters)
+
+
+def _is_own(folder: str) -> bool:
+    name = folder.rpartition("/")[2]
+    return not folder or name == _LAST or step_of(name) is not None
+
+
+def _add(
+    rows: Rows, repo: str, branch: str, folder: str, held: Iterable[str], found: list[tuple[str, bytes]]
+) -> Batches:
+    """Add the rows of one checkpoint in a repo; yields what can't be read."""
+    idx = len(rows["checkpoint_folders"])
+    inner = folder.rstrip("/")
+    model_id = "/".join(part for part in (repo, inner) if part) + ("" if branch == "main" else f"@{branch}")
+    rows["checkpoint_folders"].append(
+        {
+            "folder_idx": idx,
+            "source_kind": "hub",
+            "org": repo.split("/")[0],
+            "repo": repo,
+            "branch": branch,
+            "model_id": model_id,
+            "step_name": step_of(inner.rpartition("/")[2]),
+            "folder_path": f"{PREFIX}{repo}@{branch}" + (f"/{inner}" if inner else ""),
+        }
+    )
+    rows["checkpoint_files"] += [{"folder_idx": idx, "file_name": name} for name in held if is_part_name(name)]
+    for name, raw in found:
+        table, read = ("states", read_state) if name in STATE_FILES else ("configs", read_config)
+        row, problem = read(idx, name, f"{folder}{name} on branch {branch}", raw)
+        rows[f"checkpoint_{table}"].append(row)
+        if problem:
+            yield quarantine(*problem)
+
+
+def _read_companions(org: str) -> Batches:
+    """Rows of an organisation's companion repos, and of what each holds."""
+    from huggingface_hub import HfApi
+    from huggingface_hub.errors import HfHubHTTPError
+
+    api = HfApi()
+    rows: Rows = {"hub_companions": [], "companion_entries": []}
+    for repo, kind, commit in _companions(org):
+        rows["hub_companions"].append({"repo": repo, "repo_type": kind, "source_kind": "hub"})
+        try:
+            read = api.model_info if kind == "model" else api.dataset_info
+            info = read(repo, revision=commit or "main", timeout=_TIMEOUT_SECONDS, files_metadata=True)
+        except HfHubHTTPError as error:
+            yield quarantine(f"line 1 of {repo}", f"the Hub refuses it: {_first_line(error)}")
             continue
-        folder = {"cell": None, "family": None, "step_name": None, "source_kind": "hub", "org": org, "repo": repo}
-        model_id = repo if branch == "main" else f"{repo}@{branch}"
-        place = f"{PREFIX}{repo}@{branch}"
-        rows["checkpoint_folders"].append(
-            folder | {"folder_idx": idx, "model_id": model_id, "branch": branch, "folder_path": place}
-        )
-        for name, raw in found:
-            row, problem = read_config(idx, name, f"{name} on branch {branch}", raw)
-            rows["checkpoint_configs"].append(row)
-            if problem:
-                yield quarantine(*problem)
-        idx += 1
+        contents = [(sibling.rfilename, sibling.size) for sibling in info.siblings or ()]
+        rows["companion_entries"] += entry_rows(repo, kind, contents)
     yield from rows_to_batches(rows)
 
 
@@ -114,14 +165,15 @@ def _branches(api: Any, repo: str) -> Iterable[tuple[str, str]]:
     return sorted((ref.name, ref.target_commit) for ref in api.list_repo_refs(repo).branches)
 
 
-def _companions(org: str) -> list[dict[str, Any]]:
+def _companions(org: str) -> list[tuple[str, str, str | None]]:
+    """(repo, type, commit of its main branch) of each companion of an organisation's cells, by name."""
     from huggingface_hub import HfApi
 
     api = HfApi()
     with _explained_failures(PREFIX + org):
-        found = [(m.id, "model") for m in api.list_models(author=org)]
-        found += [(d.id, "dataset") for d in api.list_datasets(author=org)]
-    return [{"repo": name, "repo_type": kind} for name, kind in sorted(found) if _COMPANION.search(name)]
+        found = [(m.id, "model", m.sha) for m in api.list_models(author=org, full=True)]
+        found += [(d.id, "dataset", d.sha) for d in api.list_datasets(author=org, full=True)]
+    return sorted((row for row in found if stem_of(row[0])), key=lambda row: row[:2])
 
 
 @contextmanager

@@ -12,9 +12,12 @@ from homes.landing import Batches, Source, quarantine
 from homes.names import file_stem, short_digest
 from homes.paths import Home
 from ingest.checkpoints import hub
-from ingest.checkpoints.files import JSON_FILES, read_config
+from ingest.checkpoints.companions import companion_rows
+from ingest.checkpoints.folders import all_files, read_folders
+from ingest.checkpoints.listed import is_list, read_list
 from ingest.checkpoints.manifests import read_manifest
-from ingest.checkpoints.places import cell_name, find, is_cell, misplaced, steps
+from ingest.checkpoints.names import family_and_step
+from ingest.checkpoints.places import cell_name, find, is_cell, is_companion, own_files, steps
 from ingest.formats.json_values import Fields, json_object
 from ingest.formats.rows import rows_to_batches
 from ingest.formats.values import Unreadable, as_name, checked_time, shown
@@ -24,8 +27,14 @@ KIND = "checkpoints"
 
 
 def ingest_checkpoints(home: Home, paths: Iterable[str], org: str | None = None) -> Outcome:
-    """Land every cell, bare checkpoint and manifest below `paths`, or on the Hub. `org` is the cells' organisation."""
-    found = [p for path in paths for p in _find_places(path)]
+    """Land every cell, bare checkpoint, companion, manifest and list below `paths`, or on the Hub. `org` is the cells'
+    organisation. The id of a bare checkpoint is its path below what was given; `/./` in a path marks another place
+    where ids begin."""
+    found, roots = [], []
+    for path in paths:
+        places, given = _find_places(path)
+        found += places
+        roots += given
     if not found:
         raise SourceError(
             f"{', '.join(paths)}: nothing to ingest; looked for <cell>/checkpoints/<family>/<step>/, folders with a "
@@ -33,14 +42,25 @@ def ingest_checkpoints(home: Home, paths: Iterable[str], org: str | None = None)
         )
     # Forked processes would share the connections that the Hub's client holds.
     workers = 1 if any(isinstance(item, str) for item in found) else None
-    return ingest(home, KIND, dict.fromkeys(found), partial(identify, org=org), partial(read, org=org), workers)
+    given_to = {"org": org, "roots": tuple(dict.fromkeys(roots))}
+    return ingest(home, KIND, dict.fromkeys(found), partial(identify, **given_to), partial(read, **given_to), workers)
 
 
-def _find_places(path: str) -> list[Path | str]:
-    """The places a path on the command line stands for: on the Hub, or what `find` finds on disk."""
+def _find_places(path: str) -> tuple[list[Path | str], list[Path]]:
+    """(the places that a path on the command line stands for: on the Hub, or what `find` finds on disk; where ids of
+    those begin)."""
     if path.startswith(hub.PREFIX) and not Path(path).exists():
-        return [*hub.find(path)]
-    return [found for match in expand_path(path) for found in find(match)]
+        return [*hub.find(path)], []
+    matches = expand_path(path)
+    start, mark, _ = path.partition("/./")
+    roots = [Path(start)] if mark else matches
+    return [found for match in matches for found in find(match)], [root.resolve() for root in roots]
+
+
+def model_id_of(path: Path, roots: tuple[Path, ...]) -> str:
+    """The id of a bare checkpoint: its path below the first root that holds it, or its name."""
+    root = next((root for root in roots if root in path.parents), path.parent)
+    return path.relative_to(root).as_posix()
 
 
 def expand_path(path: str) -> list[Path]:
@@ -53,7 +73,7 @@ def expand_path(path: str) -> list[Path]:
     return matches
 
 
-def identify(path: Path | str, org: str | None) -> Source:
+def identify(path: Path | str, org: str | None, roots: tuple[Path, ...]) -> Source:
     """The source at `path`, or at a place on the Hub.
 
     A cell is known by its name and run.json, so that a moved sweep replaces itself.
@@ -62,34 +82,35 @@ def identify(path: Path | str, org: str | None) -> Source:
         return hub.identify(path, KIND)
     if path.is_file():
         return file_source(KIND, path)
-    digest = hashlib.sha256(f"{org}:{path.parent.name}".encode())
+    is_of_cell = is_companion(path), is_cell(path)
+    stated = path.parent.name if any(is_of_cell) else model_id_of(path, roots)
+    digest = hashlib.sha256(f"{org}:{stated}".encode("utf-8", "surrogateescape"))
     size = 0
-    for base, folders, files in os.walk(path):
-        folders.sort()
-        for name in sorted(files):
-            stat = os.stat(os.path.join(base, name), follow_symlinks=False)
-            digest.update(
-                f"{os.path.relpath(base, path)}/{name}:{stat.st_size}:{stat.st_mtime_ns}:{stat.st_ctime_ns}".encode()
-            )
-            size += stat.st_size
+    for name, stat in all_files(path) if any(is_of_cell) else own_files(path):
+        digest.update(f"{name}:{stat.st_size}:{stat.st_mtime_ns}:{stat.st_ctime_ns}".encode("utf-8", "surrogateescape"))
+        size += stat.st_size
     run = path / "run.json"
-    known_by = run.read_bytes() if run.is_file() else str(path).encode()
+    known_by = run.read_bytes() if is_of_cell == (False, True) and run.is_file() else os.fsencode(path)
     identity = hashlib.sha256(cell_name(path).encode() + known_by).hexdigest()
     return Source(KIND, f"{file_stem(path.name)}-{short_digest(KIND + identity)}", str(path), digest.hexdigest(), size)
 
 
-def read(source: Source, org: str | None) -> Batches:
-    """Rows of one cell, bare checkpoint folder or manifest, or of one place on the Hub."""
+def read(source: Source, org: str | None, roots: tuple[Path, ...]) -> Batches:
+    """Rows of one cell, bare checkpoint folder, companion, manifest or list, or of one place on the Hub."""
     path = Path(source.path)
     if source.path.startswith(hub.PREFIX):
         yield from hub.read(source)
     elif path.is_file():
-        yield from read_manifest(path)
+        yield from read_list(path) if is_list(path) else read_manifest(path)
+    elif is_companion(path):
+        yield from rows_to_batches(companion_rows(f"{org or path.parent.name}/{path.name}", path))
     elif is_cell(path):
         yield from _read_cell(path, org or path.parent.name)
     else:
-        row = {"source_kind": "folder", "model_id": path.name, "folder_path": str(path)}
-        yield from _read_folders([(row, path)], path)
+        model_id = model_id_of(path, roots)
+        family, step = family_and_step(model_id, path.parent.name)
+        row = {"source_kind": "folder", "model_id": model_id, "folder_path": str(path)}
+        yield from read_folders([(row | {"family": family, "step_name": step}, path)], path)
 
 
 def _read_cell(folder: Path, org: str) -> Batches:
@@ -115,7 +136,7 @@ def _read_cell(folder: Path, org: str) -> Batches:
     yield from rows_to_batches({"checkpoint_cells": [row]})
     yield from (quarantine(*problem) for problem in problems)
     yield from _read_janitor(folder / "ckpt-janitor.log")
-    yield from _read_folders(
+    yield from read_folders(
         (
             (
                 {
@@ -132,10 +153,6 @@ def _read_cell(folder: Path, org: str) -> Batches:
         ),
         folder,
     )
-    for name in misplaced(folder):
-        yield quarantine(
-            f"line 1 of checkpoints/{name}", "a checkpoint without a step: not checkpoints/<family>/<step>/"
-        )
 
 
 def _named_step(submission: dict[str, Any], name: str, problems: list[tuple[str, str]]) -> str | None:
@@ -144,40 +161,6 @@ def _named_step(submission: dict[str, Any], name: str, problems: list[tuple[str,
         problems.append(("line 1 of submission.json", f"{name} {shown(value)} is not a <family>/<step>"))
         return None
     return as_name(value)
-
-
-def _read_folders(folders: Iterable[tuple[dict[str, Any], Path]], root: Path) -> Batches:
-    """Rows for checkpoint folders, each a row of checkpoint_folders so far as it is known and its path."""
-    empty = dict.fromkeys(("org", "cell", "family", "step_name", "model_id", "repo", "branch"))
-    rows: dict[str, list] = {"checkpoint_folders": [], "checkpoint_files": [], "checkpoint_configs": []}
-    for idx, (known, path) in enumerate(folders):
-        rows["checkpoint_folders"].append(empty | known | {"folder_idx": idx})
-        for base, inner, files in os.walk(path):
-            inner.sort()
-            for name in sorted(files):
-                stat = os.stat(os.path.join(base, name), follow_symlinks=False)
-                below = os.path.relpath(os.path.join(base, name), path)
-                rows["checkpoint_files"].append(
-                    {
-                        "folder_idx": idx,
-                        "file_name": os.fsencode(below).decode("utf-8", "replace"),
-                        "size_bytes": stat.st_size,
-                        "modified_at": stat.st_mtime_ns // 1000,
-                    }
-                )
-        for name in JSON_FILES:
-            try:
-                raw = (path / name).read_bytes()
-            except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
-                continue
-            row, problem = read_config(idx, name, os.path.relpath(path / name, root), raw)
-            rows["checkpoint_configs"].append(row)
-            if problem:
-                yield quarantine(*problem)
-        if len(rows["checkpoint_files"]) > 50_000:
-            yield from rows_to_batches(rows)
-            rows = {name: [] for name in rows}
-    yield from rows_to_batches(rows)
 
 
 def _read_janitor(log: Path) -> Batches:

@@ -54,12 +54,27 @@ def test_what_lies_beside_a_simulation_is_not_upstream(tree: Path, home: Path) -
     assert "scores: 1 landed" in seamline("ingest", "auto", tree, home=home).stdout
 
 
-def test_a_trainer_s_saved_step_is_no_checkpoint_of_a_sweep(tmp_path: Path, home: Path) -> None:
+def test_a_trainer_s_saved_step_is_a_checkpoint_and_no_cell_of_a_sweep(tmp_path: Path, home: Path) -> None:
     step = tmp_path / "tree" / "rounds" / "run" / "checkpoints" / "global_step_5" / "actor"
     step.mkdir(parents=True)
     (step / "config.json").write_text('{"model_type": "qwen3_5"}')
     done = seamline("ingest", "auto", tmp_path / "tree", home=home)
-    assert done.stdout.startswith("rounds: 1 landed") and "checkpoints: " not in done.stdout
+    assert done.stdout.startswith("rounds: 1 landed") and "checkpoints: 1 landed" in done.stdout
+    assert "checkpoint_cells" not in done.stdout
+
+
+def test_what_a_checkpoint_s_folder_holds_besides_is_looked_at(tmp_path: Path) -> None:
+    run = tmp_path / "out" / "run"
+    shutil.copytree(DATA / "checkpoints" / "MiniMind2", run)
+    shutil.copytree(DATA / "checkpoints" / "MiniMind2", run / "checkpoint-5")
+    (run / "checkpoint-5" / "why.csv").write_text("a,b\n1,2\n")
+    (run / "checkpoint-5" / "optimizer.pt").write_text("o")
+    (run / "tokenizer").mkdir()
+    (run / "tokenizer" / "tokenizer.json").write_text("{}")
+    found = Found()
+    find_sources(tmp_path / "out", found)
+    assert [path.name for path in found.sources["checkpoints"]] == ["run", "checkpoint-5"]
+    assert [path.name for path in found.unknown] == ["why.csv"]
 
 
 def test_a_kind_that_fails_does_not_keep_the_others_out(tree: Path, home: Path) -> None:

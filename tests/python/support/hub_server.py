@@ -80,7 +80,8 @@ class HubServer:
             kind = path.removeprefix("/api/").removesuffix("s")
             author = parse_qs(address.query).get("author", [""])[0]
             names = [name for (of, name) in self.repos if of == kind and name.startswith(f"{author}/")]
-            return _send(request, with_body, json.dumps([{"id": name} for name in names]).encode())
+            told = [{"id": name, "sha": commit_of(self.repos[kind, name].get("main", {}))} for name in names]
+            return _send(request, with_body, json.dumps(told).encode())
         for (kind, name), branches in self.repos.items():
             api, files = f"/api/{kind}s/{name}/", f"{'/datasets' if kind == 'dataset' else ''}/{name}/resolve/"
             if not path.startswith((api, files)):
@@ -174,7 +175,7 @@ def _refs(branches: Branches) -> bytes:
 
 
 def _info(name: str, held: dict[str, bytes]) -> bytes:
-    siblings = [{"rfilename": path} for path in held]
+    siblings = [{"rfilename": path, "size": len(content)} for path, content in held.items()]
     return json.dumps({"id": name, "sha": commit_of(held), "siblings": siblings}).encode()
 
 

@@ -32,7 +32,9 @@ def hub() -> Iterator[HubServer]:
                 "step-0100": {"config.json": CONFIG},
                 "step-0200": {"config.json": b'{"eos_token_id": 1,}'},
             },
-            ("model", "lab/kimi-record"): {"main": {"config.json": CONFIG}},
+            ("model", "lab/kimi-record"): {
+                "main": {"config.json": CONFIG, "driver/1.jsonl": b"{}", "driver/2.jsonl": b"{}"}
+            },
             ("dataset", "lab/kimi-data"): {"main": {"corpus.jsonl": b"{}"}},
             ("dataset", "lab/prompts"): {"main": {}},
             ("model", "other/model"): {"main": {"config.json": CONFIG}},
@@ -75,6 +77,34 @@ def test_every_branch_of_an_organisation_s_repos_is_a_checkpoint(hub: HubServer,
     ]
     assert landed(tmp_path, "quarantine", "locator") == [("line 1 of config.json on branch step-0200",)]
     assert not any("safetensors" in request or "other/" in request for request in hub.requests)
+
+
+def test_what_companions_hold_is_counted(hub: HubServer, tmp_path: Path) -> None:
+    ingest(hub, tmp_path, "hf:lab")
+    assert landed(tmp_path, "companion_entries", "repo, repo_type, entry, file_count, size_bytes") == [
+        ("lab/kimi-data", "dataset", "corpus.jsonl", 1, 2),
+        ("lab/kimi-record", "model", "config.json", 1, len(CONFIG)),
+        ("lab/kimi-record", "model", "driver/", 2, 4),
+    ]
+
+
+def test_steps_in_folders_of_a_repo_are_checkpoints_too(hub: HubServer, tmp_path: Path) -> None:
+    hub.repos["model", "lab/run"] = {
+        "main": {
+            "config.json": CONFIG,
+            "checkpoint-50/config.json": CONFIG,
+            "checkpoint-50/trainer_state.json": b'{"global_step": 50}',
+            "last-checkpoint/config.json": CONFIG,
+            "unet/config.json": CONFIG,
+        }
+    }
+    ingest(hub, tmp_path, "hf:lab/run")
+    assert landed(tmp_path, "checkpoint_folders", "model_id, step_name, folder_path") == [
+        ("lab/run", None, "hf:lab/run@main"),
+        ("lab/run/checkpoint-50", "50", "hf:lab/run@main/checkpoint-50"),
+        ("lab/run/last-checkpoint", None, "hf:lab/run@main/last-checkpoint"),
+    ]
+    assert landed(tmp_path, "checkpoint_states", "folder_idx, global_step") == [(1, 50)]
 
 
 def test_what_has_not_moved_is_not_read_again_and_what_has_is(hub: HubServer, tmp_path: Path) -> None:
