@@ -41,7 +41,7 @@ DOMAINS = (
     Domain(
         ("checkpoints",),
         ("checkpoints",),
-        ("cells", "baselines", "arm_repos"),
+        ("cells", "baselines", "arm_repos", "spare_repos"),
     ),
 )
 

@@ -42,8 +42,15 @@ def ingest_checkpoints(home: Home, paths: Iterable[str], org: str | None = None)
         )
     # Forked processes would share the connections that the Hub's client holds.
     workers = 1 if any(isinstance(item, str) for item in found) else None
-    given_to = {"org": org, "roots": tuple(dict.fromkeys(roots))}
-    return ingest(home, KIND, dict.fromkeys(found), partial(identify, **given_to), partial(read, **given_to), workers)
+    roots_given = tuple(dict.fromkeys(roots))
+    return ingest(
+        home,
+        KIND,
+        dict.fromkeys(found),
+        partial(identify, org=org, roots=roots_given),
+        partial(read, org=org, roots=roots_given),
+        workers,
+    )
 
 
 def _find_places(path: str) -> tuple[list[Path | str], list[Path]]:

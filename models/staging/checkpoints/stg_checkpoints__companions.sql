@@ -1,6 +1,7 @@
--- Grain: one row per (organisation read, repo, repo_type): a Hub repo that holds a cell's record or data.
+-- Grain: one row per (source read, repo, repo_type): a Hub repo, or a folder, that holds a cell's record or data.
 select
     source_name,
     repo,
-    repo_type
+    repo_type,
+    source_kind
 from {{ source('checkpoints', 'hub_companions') }}

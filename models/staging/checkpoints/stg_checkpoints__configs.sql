@@ -7,5 +7,13 @@ select
     model_name,
     model_type,
     eos_token_ids,
-    text_eos_token_ids
+    text_eos_token_ids,
+    eos_token,
+    architecture,
+    dtype,
+    max_position_count,
+    has_vision_config,
+    has_chat_template,
+    base_model_name,
+    adapter_type
 from {{ source('checkpoints', 'checkpoint_configs') }}

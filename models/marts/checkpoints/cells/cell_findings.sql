@@ -95,9 +95,10 @@ select
     'archived_checkpoint_missing' as kind,
     archives.checkpoint_key as subject,
     'info' as severity,
-    'archived at ' || cast(min(archives.logged_at) as string) || ', but no folder of it is left' as detail,
+    coalesce('archived at ' || cast(min(case when archives.is_archive then archives.logged_at end) as string), 'logged')
+    || ', but no folder of it is left' as detail,
     {{ findings_page('archived_checkpoint_missing') }} as remedy
 from {{ ref('stg_checkpoints__archives') }} as archives
-left join {{ ref('checkpoints') }} as checkpoints on archives.checkpoint_key = checkpoints.checkpoint_key
-where checkpoints.checkpoint_key is null
+inner join {{ ref('checkpoints') }} as checkpoints on archives.checkpoint_key = checkpoints.checkpoint_key
+where checkpoints.source_kind = 'archive'
 group by archives.checkpoint_key

@@ -1,31 +1,6 @@
--- Grain: one row per checkpoint (checkpoint_key): `cell/family/step`, or the model's name where it is no cell's.
--- Decides which source speaks for a checkpoint: its sweep, else a bare folder, else the Hub, else a published manifest.
-with folders as (
-    select
-        folders.*,
-        row_number() over nearest_first as source_rank,
-        max(folders.hour_in_id) over all_of_it as known_hour_in_id
-    from {{ ref('stg_checkpoints__folders') }} as folders
-    left join {{ ref('stg_checkpoints__cells') }} as cells on folders.source_name = cells.source_name
-    window
-        nearest_first as (
-            partition by folders.checkpoint_key
-            order by
-                case folders.source_kind when 'sweep' then 1 when 'folder' then 2 else 3 end,
-                case when cells.is_standing then 0 else 1 end,
-                folders.source_name,
-                folders.folder_idx
-        ),
-        all_of_it as (partition by folders.checkpoint_key)
-),
-
-published as (
-    select
-        *,
-        row_number() over as_listed as source_rank
-    from {{ ref('stg_checkpoints__published') }}
-    window as_listed as (partition by checkpoint_key order by source_name, row_number)
-),
+-- Grain: one row per checkpoint (checkpoint_key).
+-- Decides what a checkpoint is: its organisation, its step as a number, its arm, or a baseline instead.
+with paired as (select * from {{ ref('paired_checkpoints') }}),
 
 baselines as (
     select distinct model_id from {{ source('declared', 'baselines') }}
@@ -35,77 +10,90 @@ baseline_names as (
     select distinct regexp_extract(model_id, '([^/]+)$', 1) as model_name from baselines
 ),
 
+-- Of a bare folder its path, its name, or the run that it is a step of.
 arms as (
     select
         folders.checkpoint_key,
         min(arm_repos.arm) as arm
-    from folders
+    from {{ ref('checkpoint_places') }} as folders
     inner join {{ source('declared', 'arm_repos') }} as arm_repos
-        on coalesce(folders.repo, folders.stated_model_id) = arm_repos.repo
+        on
+            coalesce(folders.repo, folders.stated_model_id) = arm_repos.repo
+            or (
+                folders.source_kind = 'folder'
+                and arm_repos.repo in (folders.family, {{ name_after_slash('folders.stated_model_id') }})
+            )
     group by folders.checkpoint_key
 ),
 
-nearest as (
-    select * from folders
-    where source_rank = 1
-),
-
-first_listed as (
-    select * from published
-    where source_rank = 1
-),
-
-paired as (
-    select
-        coalesce(folders.checkpoint_key, published.checkpoint_key) as checkpoint_key,
-        coalesce(folders.source_kind, 'manifest') as source_kind,
-        folders.source_name,
-        folders.folder_idx,
-        coalesce(folders.org, published.org) as org,
-        coalesce(folders.cell, published.cell) as cell,
-        coalesce(folders.family, published.family) as family,
-        coalesce(folders.step_name, published.step_name) as step_name,
-        coalesce(published.stated_model_id, folders.stated_model_id) as stated_model_id,
-        case folders.source_kind
-            when 'sweep' then folders.cell || '/checkpoints/' || folders.family || '/' || folders.step_name
-            when 'hub' then 'hf:' || folders.repo || '@' || folders.branch
-            when 'folder' then folders.stated_model_id
-            else published.checkpoint_source
-        end as source,
-        published.driver,
-        published.effort,
-        published.hour as published_hour,
-        published.hour_source as published_hour_source,
-        published.hour_upper_bound as published_hour_upper_bound,
-        published.driver_tokens_at_hour as published_tokens,
-        published.role as published_role,
-        published.eos_ok as published_eos_ok,
-        published.eos_token_ids as published_eos_token_ids,
-        published.checkpoint_key is not null as is_published,
-        coalesce(folders.known_hour_in_id, published.hour_in_id) as hour_in_id
-    from nearest as folders
-    full outer join first_listed as published on folders.checkpoint_key = published.checkpoint_key
+runs as (
+    select * from {{ ref('stg_checkpoints__cells') }}
+    where is_standing
 ),
 
 final as (
     select
-        paired.*,
+        paired.checkpoint_key,
+        paired.source_kind,
+        paired.source_name,
+        paired.folder_idx,
+        case
+            when paired.source_kind = 'archive' or paired.is_spare then coalesce(runs.org, paired.stated_org)
+            else paired.stated_org
+        end as org,
+        paired.cell,
+        paired.family,
+        paired.step_name,
+        paired.stated_model_id,
+        coalesce(
+            paired.place,
+            case
+                when paired.source_kind in ('sweep', 'archive')
+                    then
+                        paired.cell || '/checkpoints/' || paired.family || coalesce('/' || paired.step_name, '')
+                else paired.checkpoint_source
+            end
+        ) as source,
+        paired.driver,
+        paired.effort,
+        paired.published_hour,
+        paired.published_hour_source,
+        paired.published_hour_upper_bound,
+        paired.published_tokens,
+        paired.published_role,
+        paired.published_eos_ok,
+        paired.published_eos_token_ids,
+        paired.is_published,
+        paired.hour_in_id,
+        paired.is_spare,
+        paired.duplicate_of,
         arms.arm,
         coalesce(
-            try_cast(paired.step_name as bigint),
+            {{ step_number('paired.step_name') }},
             case
                 when paired.source_kind = 'hub'
-                    then try_cast(regexp_extract(paired.step_name, '([0-9]+)$', 1) as bigint)
-            end
+                    then try_cast(nullif(regexp_extract(paired.step_name, '([0-9]+)$', 1), '') as bigint)
+            end,
+            case when paired.step_name is null then states.global_step end
         ) as step,
+        states.global_step as trainer_step,
+        states.best_metric,
+        states.best_step,
+        states.validation_reward,
         coalesce(paired.cell = 'BASELINE', false)
         or baselines.model_id is not null
         or baseline_names.model_name is not null as is_baseline
     from paired
     left join arms on paired.checkpoint_key = arms.checkpoint_key
+    left join runs on paired.cell = runs.cell
+    left join {{ ref('stg_checkpoints__states') }} as states
+        on paired.source_name = states.source_name and paired.folder_idx = states.folder_idx
     left join baselines on paired.stated_model_id = baselines.model_id
     left join baseline_names
-        on paired.source_kind = 'folder' and paired.stated_model_id = baseline_names.model_name
+        on
+            paired.source_kind = 'folder'
+            and paired.cell is null
+            and {{ name_after_slash('paired.stated_model_id') }} = baseline_names.model_name
 )
 
 select * from final

@@ -21,7 +21,7 @@ extrapolated as (
     from records
     inner join families on records.cell = families.cell and records.family = families.family
     left join runs on records.cell = runs.cell
-    where records.source_kind = 'sweep' and records.step is not null and families.has_cadence
+    where records.step is not null and families.has_cadence
 ),
 
 usable as (

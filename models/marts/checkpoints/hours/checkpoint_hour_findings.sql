@@ -35,7 +35,7 @@ unknown_families as (
         count(*) as untimed_count
     from checkpoints
     inner join families on checkpoints.cell = families.cell and checkpoints.family = families.family
-    where checkpoints.source_kind = 'sweep' and checkpoints.hour is null and not families.has_cadence
+    where checkpoints.hour is null and not families.has_cadence
     group by checkpoints.cell, checkpoints.family
 )
 
@@ -91,7 +91,8 @@ select
     'ambiguous_model_id' as kind,
     model_id as subject,
     'warn' as severity,
-    'the id does not read back as cell ' || cell || ', family ' || family || ', step ' || step_name as detail,
+    'the id does not read back as cell ' || cell || ', family ' || family || coalesce(', step ' || step_name, ', no step')
+        as detail,
     {{ findings_page('ambiguous_model_id') }} as remedy
 from checkpoints
 where

@@ -25,6 +25,7 @@ archived as (
         ) as logged_at
     from {{ ref('stg_checkpoints__archives') }} as archives
     left join runs on archives.source_name = runs.source_name
+    where archives.is_archive
     group by archives.checkpoint_key
 ),
 
@@ -58,7 +59,6 @@ candidates as (
     from timed
     inner join records on timed.checkpoint_key = records.checkpoint_key
     left join runs on records.cell = runs.cell
-    where records.source_kind = 'sweep'
     union all
     select
         checkpoint_key,

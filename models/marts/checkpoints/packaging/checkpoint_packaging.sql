@@ -1,80 +1,56 @@
 -- Grain: one row per checkpoint folder (source_name, folder_idx).
--- Decides whether generation stops at the end of a turn. A broken file ends the search: nothing is read past it.
-with folders as (select * from {{ ref('stg_checkpoints__folders') }}),
-
-configs as (select * from {{ ref('stg_checkpoints__configs') }}),
-
-tokenizers as (select * from {{ source('declared', 'tokenizers') }}),
-
-side_by_side as (
-    select
-        folders.source_name,
-        folders.folder_idx,
-        folders.checkpoint_key,
-        generation.is_readable as has_good_generation,
-        generation.eos_token_ids as generation_ids,
-        model.is_readable as has_good_config,
-        model.model_name,
-        model.model_type,
-        model.eos_token_ids as config_ids,
-        model.text_eos_token_ids as text_config_ids
-    from folders
-    left join configs as generation
-        on
-            folders.source_name = generation.source_name
-            and folders.folder_idx = generation.folder_idx
-            and generation.file_name = 'generation_config.json'
-    left join configs as model
-        on
-            folders.source_name = model.source_name
-            and folders.folder_idx = model.folder_idx
-            and model.file_name = 'config.json'
-),
-
-names as (
-    select model_name as model from configs
-    union distinct
-    select model_type as model from configs
-),
-
-matched as (
-    select
-        names.model,
-        tokenizers.end_of_turn_id,
-        row_number() over longest_first as match_rank
-    from names
-    inner join tokenizers on {{ matches_glob('names.model', 'tokenizers.model_pattern') }}
-    where tokenizers.end_of_turn_id is not null
-    window longest_first as (
-        partition by names.model order by length(tokenizers.model_pattern) desc, tokenizers.model_pattern
-    )
-),
+-- Decides which servers stop at the end of a turn. transformers stops at the ids of generation_config.json; without that
+-- file at those of config.json, else of its text_config. vLLM stops at these and at the tokenizer's eos_token. A file
+-- that is broken, and a config.json that is silent (its class has defaults), leave it unknown.
+with files as (select * from {{ ref('packaging_files') }}),
 
 sourced as (
     select
-        side_by_side.*,
-        coalesce(by_name.end_of_turn_id, by_type.end_of_turn_id) as end_of_turn_id,
+        *,
         case
-            when not side_by_side.has_good_generation then null
-            when side_by_side.generation_ids is not null then 'generation_config'
-            when not side_by_side.has_good_config then null
-            when side_by_side.config_ids is not null then 'config'
-            when side_by_side.text_config_ids is not null then 'text_config'
-        end as eos_source
-    from side_by_side
-    left join matched as by_name on side_by_side.model_name = by_name.model and by_name.match_rank = 1
-    left join matched as by_type on side_by_side.model_type = by_type.model and by_type.match_rank = 1
+            when has_good_generation then 'generation_config'
+            when not has_good_generation or not has_good_config then null
+            when config_ids is not null then 'config'
+            when text_config_ids is not null then 'text_config'
+        end as asked
+    from files
 ),
 
 stated as (
     select
         *,
-        case eos_source
+        case asked
             when 'generation_config' then generation_ids
             when 'config' then config_ids
             when 'text_config' then text_config_ids
-        end as eos_token_ids
+        end as eos_token_ids,
+        case
+            when eos_token_ids_of_tokenizer is not null
+                then array_contains(eos_token_ids_of_tokenizer, end_of_turn_id)
+            else eos_token = end_of_turn_token
+        end as tokenizer_ends_turn
     from sourced
+),
+
+judged as (
+    select
+        *,
+        case
+            when end_of_turn_id is null or asked is null then null
+            else coalesce(array_contains(eos_token_ids, end_of_turn_id), false)
+        end as eos_ok_transformers
+    from stated
+),
+
+served as (
+    select
+        *,
+        case
+            when end_of_turn_id is null then null
+            when eos_ok_transformers or tokenizer_ends_turn then true
+            when not eos_ok_transformers and not tokenizer_ends_turn then false
+        end as eos_ok_vllm
+    from judged
 ),
 
 final as (
@@ -84,16 +60,47 @@ final as (
         checkpoint_key,
         model_name,
         model_type,
+        base_model_name,
+        is_adapter,
         coalesce(has_good_config, true) and coalesce(has_good_generation, true) as is_readable,
         has_good_config is not null as has_config,
         end_of_turn_id,
-        eos_source,
+        eos_token,
+        case when eos_token_ids is not null then asked end as eos_source,
         eos_token_ids,
+        eos_ok_transformers,
+        eos_ok_vllm,
         case
-            when eos_token_ids is null or end_of_turn_id is null then null
-            else array_contains(eos_token_ids, end_of_turn_id)
-        end as eos_ok
-    from stated
+            when eos_ok_transformers and eos_ok_vllm then true
+            when not eos_ok_transformers or not eos_ok_vllm then false
+        end as eos_ok,
+        case
+            when eos_ok_transformers and eos_ok_vllm then null
+            when spoken_by = 'missing'
+                then 'an adapter: ' || coalesce('its base ' || base_model_name, 'its base') || ' decides, and has not landed'
+            when spoken_by = 'ambiguous'
+                then
+                    'an adapter: ' || cast(namesake_count as string) || ' landed models are called '
+                    || {{ name_after_slash('base_model_name') }} || ', and its base decides'
+            when not coalesce(has_good_generation, true) then 'generation_config.json can''t be read'
+            when asked is null and not coalesce(has_good_config, true) then 'config.json can''t be read'
+            when end_of_turn_id is null
+                then 'declared/tokenizers.csv has no end-of-turn id for ' || coalesce(model_name, model_type, 'its model')
+            when asked is null then 'no file names an end-of-sequence id'
+            else
+                case
+                    when eos_token_ids is null
+                        then 'transformers stops nowhere: generation_config.json names no eos_token_id, and config.json'
+                        || ' is not asked'
+                    else 'transformers does not stop: ' || asked || ' lacks ' || cast(end_of_turn_id as string)
+                end
+                || case
+                    when eos_ok_vllm then '; vLLM does, at the tokenizer''s eos_token ' || coalesce(eos_token, '')
+                    when not eos_ok_vllm then '; neither does vLLM: the tokenizer''s eos_token is ' || coalesce(eos_token, '')
+                    else '; whether vLLM does is unknown: the tokenizer''s eos_token is'
+                end
+        end as eos_note
+    from served
 )
 
 select * from final

@@ -3,7 +3,9 @@
 with packaging as (
     select
         packaging.*,
-        checkpoints.model_id
+        checkpoints.model_id,
+        checkpoints.cell,
+        checkpoints.source_kind
     from {{ ref('checkpoint_packaging') }} as packaging
     inner join {{ ref('checkpoint_records') }} as records
         on packaging.source_name = records.source_name and packaging.folder_idx = records.folder_idx
@@ -26,7 +28,27 @@ select
     'no config.json: the model can''t be told, so its packaging is unknown' as detail,
     {{ findings_page('checkpoint_without_config') }} as remedy
 from packaging
-where not has_config
+where not has_config and not is_adapter and source_kind <> 'list'
+union all
+select
+    'adapter_without_base' as kind,
+    model_id as subject,
+    'info' as severity,
+    eos_note as detail,
+    {{ findings_page('adapter_without_base') }} as remedy
+from packaging
+where is_adapter and eos_note like 'an adapter: %'
+union all
+select
+    'eos_depends_on_server' as kind,
+    coalesce(cell, model_id) as subject,
+    'warn' as severity,
+    cast(count(*) as string) || ' checkpoints stop at the end of a turn on vLLM and not with transformers: only scores of'
+    || ' the latter are floors' as detail,
+    {{ findings_page('eos_depends_on_server') }} as remedy
+from packaging
+where not eos_ok_transformers and eos_ok_vllm
+group by coalesce(cell, model_id)
 union all
 select
     'tokenizer_not_declared' as kind,
@@ -59,7 +81,12 @@ select
         else {{ findings_page('arm_repo_without_data') }}
     end as remedy
 from {{ source('declared', 'arm_repos') }} as arm_repos
-left join {{ ref('stg_checkpoints__folders') }} as folders
-    on arm_repos.repo = coalesce(folders.repo, folders.stated_model_id)
+left join {{ ref('checkpoint_places') }} as folders
+    on
+        arm_repos.repo = coalesce(folders.repo, folders.stated_model_id)
+        or (
+            folders.source_kind = 'folder'
+            and arm_repos.repo in (folders.family, {{ name_after_slash('folders.stated_model_id') }})
+        )
 where folders.source_name is null
 group by arm_repos.repo

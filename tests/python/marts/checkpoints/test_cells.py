@@ -37,7 +37,7 @@ def test_roles_and_cells(models, rows):
 
 def test_a_finished_cell_without_its_submission_is_a_finding(models, rows):
     rows.checkpoint("a/2", hours=[6.0])
-    rows.archive("a/7", 3.0)
+    rows.archive("a/7", 8.0)
     rows.archive("a/2", 6.5, line=2)
     models.run(rows.tables)
     assert models.rows(KINDS) == [("archived_checkpoint_missing", "kimi/a/7"), ("cell_without_submission", "kimi")]

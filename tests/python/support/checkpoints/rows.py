@@ -42,7 +42,7 @@ class Rows:
         row = {"org": "org", "submitted": submitted, "fallback": fallback, **times, **row}
         self.add("checkpoint_cells", source_name=source or name, cell=name, **row)
 
-    def checkpoint(self, path, hours=(), cell="kimi", eos=OK, source=None, **row) -> None:
+    def checkpoint(self, path, hours=(), cell="kimi", eos=OK, source=None, **row) -> dict:
         """A checkpoint of a sweep with a file for each of `hours`; `eos` stands in generation_config.json."""
         family, step_name = path.split("/")
         key = self._folder(source or cell, "sweep", org="org", cell=cell, family=family, step_name=step_name, **row)
@@ -51,13 +51,25 @@ class Rows:
         self.config(key, "config.json", model_type="qwen3_5")
         if eos is not None:
             self.config(key, "generation_config.json", eos_token_ids=eos)
+        return key
 
-    def model(self, model_id, kind="folder", repo=None, branch=None, eos=None, source=None) -> dict:
+    def model(self, model_id, kind="folder", repo=None, branch=None, eos=None, source=None, **row) -> dict:
         """A bare folder, or a revision of a Hub repo."""
-        key = self._folder(source or "models", kind, model_id=model_id, repo=repo, branch=branch, folder_path="x")
+        row = {"model_id": model_id, "repo": repo, "branch": branch, "folder_path": "x", **row}
+        key = self._folder(source or "models", kind, **row)
         if eos is not None:
             self.config(key, "config.json", model_type="qwen3_5", eos_token_ids=eos)
         return key
+
+    def tensors(self, key, file_name="model.safetensors", is_sampled=False, **digests) -> None:
+        """Tensors of a safetensors file, each `name=digest`."""
+        for name, digest in digests.items():
+            row = {"tensor_name": name, "dtype": "BF16", "shape": "2", "size_bytes": 4, "digest": digest}
+            self.add("checkpoint_tensors", **key, file_name=file_name, is_sampled=is_sampled, **row)
+
+    def files(self, key, *names, problem=None) -> None:
+        for name in names:
+            self.add("checkpoint_files", **key, file_name=name, problem=problem)
 
     def _folder(self, source, kind, **row) -> dict:
         idx = self._folders.get(source, -1) + 1
