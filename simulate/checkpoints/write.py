@@ -7,9 +7,23 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from simulate.checkpoints.driver_logs import write_sessions
-from simulate.checkpoints.sweep import BASE, END_OF_TEXT, END_OF_TURN, HARNESS, ORG, SUITES, Cell, Checkpoint, cells
+from simulate.checkpoints.sweep import (
+    BASE,
+    COMPANIONS,
+    END_OF_TEXT,
+    END_OF_TURN,
+    HARNESS,
+    ORG,
+    SPARE,
+    SUITES,
+    Cell,
+    Checkpoint,
+    cells,
+)
+from simulate.checkpoints.truth import Scores, flag, tell
 from simulate.files import write_csv
 
+_BASE_WEIGHTS = {"embed": b"what words mean", "head": b"what comes next"}
 SCORE_EVERY = 2
 """Every second checkpoint of a cell is scored; the others are `unscored`."""
 
@@ -22,16 +36,20 @@ def write(folder: Path, scale: str, seed: int) -> None:
     planned = cells(seed, max(1, int(scale) // 100) if scale.isdigit() else 1)
     for cell in planned:
         _write_cell(folder / "sweep" / ORG / cell.name, cell)
+        _write_companions(folder / "sweep" / ORG, cell)
+        _write_spares(folder / "sweep" / SPARE, cell)
+    _write_manifest(folder / "sweep" / ORG / "manifest.json", planned)
     _write_base(folder / "sweep" / "base" / BASE.split("/")[1])
     scores = _scores(planned, seed)
     _write_scores(folder / "scores", planned, scores)
     _declare(folder / "declared", planned)
-    _tell(folder / "truth", planned, scores)
+    tell(folder / "truth", planned, scores)
 
 
 def _write_cell(folder: Path, cell: Cell) -> None:
     for index, checkpoint in enumerate(cell.checkpoints):
-        _write_checkpoint(folder, cell, checkpoint, index)
+        if checkpoint.place == "local":
+            _write_checkpoint(folder, cell, checkpoint, index)
     archived = [c for c in cell.checkpoints if c.evidence == "janitor"]
     if archived:
         lines = [f"{cell.at(c.second):%Y-%m-%dT%H:%M:%SZ} archived {c.path}\n" for c in archived]
@@ -51,14 +69,53 @@ def _write_cell(folder: Path, cell: Cell) -> None:
 
 
 def _write_checkpoint(folder: Path, cell: Cell, checkpoint: Checkpoint, index: int) -> None:
-    files = _metadata(cell, checkpoint) | {"model.safetensors": "weights"}
+    files = _files(cell, checkpoint, index)
     target = folder / "checkpoints" / checkpoint.family / str(checkpoint.step)
     target.mkdir(parents=True)
     # A copy is written in one go: all of them within a minute of each other.
     written = cell.at(checkpoint.second if checkpoint.evidence == "mtime" else (cell.copied_at or 0) + 2 * index % 60)
     for age, (name, content) in enumerate(files.items()):
-        (target / name).write_text(content)
+        (target / name).write_bytes(content)
         _set_time(target / name, written, 20 * (len(files) - 1 - age) if checkpoint.evidence == "mtime" else 0)
+
+
+def _write_spares(folder: Path, cell: Cell) -> None:
+    """What was moved before it was pruned: as copied later, its times tell nothing."""
+    for index, checkpoint in enumerate(cell.checkpoints):
+        if checkpoint.place == "spare":
+            target = folder / cell.spare_id(checkpoint).split("/")[1]
+            target.mkdir(parents=True)
+            for name, content in _files(cell, checkpoint, index).items():
+                (target / name).write_bytes(content)
+                _set_time(target / name, cell.at((cell.run_hours + 50) * 3600), 0)
+
+
+def _write_manifest(path: Path, planned: list[Cell]) -> None:
+    """What is published of the checkpoints that nothing else is left of; their hours were not known then."""
+    rows = [
+        {
+            "model_id": cell.model_id(c),
+            "cell": cell.name,
+            "hour": None,
+            "hour_source": "unrecoverable",
+            "role": cell.role(index),
+            "eos_ok": c.eos_ok,
+            "eos_token_id": c.eos_token_ids,
+            "source": cell.source(c),
+        }
+        for cell in planned
+        for index, c in enumerate(cell.checkpoints)
+        if c.place == "manifest"
+    ]
+    path.write_text(json.dumps(rows, indent=1) + "\n")
+
+
+def _write_companions(folder: Path, cell: Cell) -> None:
+    for kind, names in COMPANIONS.items():
+        for name in names:
+            path = folder / f"{cell.name}-{kind}" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(f"{name} of {cell.name}\n")
 
 
 def _set_time(path: Path, moment: datetime, seconds_before: int) -> None:
@@ -66,22 +123,40 @@ def _set_time(path: Path, moment: datetime, seconds_before: int) -> None:
     os.utime(path, ns=(nanoseconds, nanoseconds))
 
 
-def _metadata(cell: Cell, checkpoint: Checkpoint) -> dict[str, str]:
+def _files(cell: Cell, checkpoint: Checkpoint, index: int) -> dict[str, bytes]:
     """File name and content, the last one written last."""
+    own = f"{cell.name}/{checkpoint.path}".encode()
+    trained = _BASE_WEIGHTS if cell.is_base and index == cell.submitted else _BASE_WEIGHTS | {"head": own}
+    files = {name: text.encode() for name, text in _metadata(cell, checkpoint).items()}
+    return files | {"model.safetensors": _weights(trained)}
+
+
+def _weights(tensors: dict[str, bytes]) -> bytes:
+    """A safetensors file of byte tensors: the length of its header, the header, their bytes."""
+    header, end = {}, 0
+    for name, content in tensors.items():
+        header[name] = {"dtype": "U8", "shape": [len(content)], "data_offsets": [end, end + len(content)]}
+        end += len(content)
+    text = json.dumps(header).encode()
+    return len(text).to_bytes(8, "little") + text + b"".join(tensors.values())
+
+
+def _metadata(cell: Cell, checkpoint: Checkpoint) -> dict[str, str]:
     right, wrong = [END_OF_TEXT, END_OF_TURN], END_OF_TEXT
     # Drivers that load the base from a local folder leave only the model type to go by.
     config: dict = {"model_type": "qwen3_5", "_name_or_path": BASE if "sol" in cell.name else "/models/base"}
-    generation: dict | None = {"do_sample": True}
-    if checkpoint.eos in ("generation_config", "bad"):
+    generation: dict | None = None
+    if checkpoint.eos in ("generation_config", "bad", "worse"):
         generation = {"eos_token_id": right if checkpoint.eos == "generation_config" else wrong}
         config["eos_token_id"] = wrong
     elif checkpoint.eos == "config":
         config |= {"eos_token_id": right, "text_config": {"eos_token_id": wrong}}
     elif checkpoint.eos == "text_config":
-        generation, config["text_config"] = None, {"eos_token_id": END_OF_TURN}
+        config["text_config"] = {"eos_token_id": END_OF_TURN}
     elif checkpoint.eos == "broken":
         config["eos_token_id"] = right
-    files = {"config.json": json.dumps(config), "tokenizer_config.json": json.dumps({"eos_token": "<|im_end|>"})}
+    token = "<|endoftext|>" if checkpoint.eos == "worse" else "<|im_end|>"
+    files = {"config.json": json.dumps(config), "tokenizer_config.json": json.dumps({"eos_token": token})}
     if checkpoint.eos == "broken":
         files["generation_config.json"] = '{\n  "eos_token_id": 248046\n  "do_sample": true\n}\n'
     elif generation is not None:
@@ -93,10 +168,7 @@ def _write_base(folder: Path) -> None:
     folder.mkdir(parents=True)
     (folder / "config.json").write_text(json.dumps({"model_type": "qwen3_5", "_name_or_path": BASE}))
     (folder / "generation_config.json").write_text(json.dumps({"eos_token_id": [END_OF_TEXT, END_OF_TURN]}))
-
-
-Scores = dict[tuple[str, int, str], float | None]
-"""(cell, index of its checkpoint, suite) -> the score; None where its cell was scored on the suite, but it was not."""
+    (folder / "model.safetensors").write_bytes(_weights(_BASE_WEIGHTS))
 
 
 def _scores(planned: list[Cell], seed: int) -> Scores:
@@ -137,113 +209,16 @@ def _declare(folder: Path, planned: list[Cell]) -> None:
     write_csv(
         folder / "cells.csv",
         ["cell", "driver", "effort", "is_plotted", "is_valid", "note"],
-        [[c.name, c.driver, c.effort, _flag(c.is_plotted), _flag(c.is_valid), c.note] for c in planned],
+        [[c.name, c.driver, c.effort, flag(c.is_plotted), flag(c.is_valid), c.note] for c in planned],
+    )
+    moved = {(c.name, x.family) for c in planned for x in c.checkpoints if x.place == "spare"}
+    write_csv(
+        folder / "spare_repos.csv",
+        ["repo", "cell", "family", "step", "note"],
+        [[f"{SPARE}/{name}-{family}-*", name, family, None, "moved"] for name, family in sorted(moved)],
     )
     write_csv(
         folder / "baselines.csv",
         ["suite", "model_id", "score", "harness", "source"],
         [[suite, BASE, score, HARNESS, "measured before the sweep"] for suite, score in SUITES.items()],
     )
-
-
-def _flag(value: bool | None) -> str | None:
-    return None if value is None else str(value).lower()
-
-
-def _tell(folder: Path, planned: list[Cell], scores: Scores) -> None:
-    """The truth: `checkpoints_checkpoints.csv`, `_scores`, `_frontier`, `_cells`, `_findings`."""
-    rows, bounds = [], _upper_bounds(planned)
-    for cell in planned:
-        for index, c in enumerate(cell.checkpoints):
-            bound = None if c.is_known else bounds.get((cell.name, c.family))
-            source = c.evidence
-            ids = [cell.model_id(c), cell.name, c.family, c.step, c.hour, source, bound]
-            rows.append([*ids, cell.tokens_at(c), cell.role(index), _flag(c.eos_ok)])
-    names = ["model_id", "cell", "family", "step", "hour", "hour_source", "hour_upper_bound"]
-    write_csv(folder / "checkpoints_checkpoints.csv", [*names, "driver_tokens_at_hour", "role", "eos_ok"], rows)
-    write_csv(
-        folder / "checkpoints_cells.csv",
-        ["cell", "checkpoint_count", "eos_ok_count", "submitted_hour", "is_plotted", "is_valid"],
-        [
-            [
-                c.name, len(c.checkpoints), sum(x.eos_ok is True for x in c.checkpoints),
-                c.checkpoints[c.submitted].hour, _flag(c.is_plotted), _flag(c.is_valid),
-            ]
-            for c in planned
-        ],
-    )  # fmt: skip
-    _tell_scores(folder, planned, scores)
-    write_csv(folder / "checkpoints_findings.csv", ["kind", "subject"], sorted(_findings(planned, scores)))
-
-
-def _upper_bounds(planned: list[Cell]) -> dict[tuple[str, str], float]:
-    latest: dict[tuple[str, str], float] = {}
-    for cell in planned:
-        for c in cell.checkpoints:
-            if c.hour is not None:
-                latest[cell.name, c.family] = max(c.hour, latest.get((cell.name, c.family), 0.0))
-    return latest
-
-
-def _tell_scores(folder: Path, planned: list[Cell], scores: Scores) -> None:
-    by_name = {cell.name: cell for cell in planned}
-    rows = [[BASE, suite, score, 0.0, None, "baseline"] for suite, score in SUITES.items()]
-    frontier = []
-    for (name, index, suite), score in scores.items():
-        cell = by_name[name]
-        c = cell.checkpoints[index]
-        tokens = cell.tokens_at(c)
-        gain = None if score is None else score - SUITES[suite]
-        status = _cost_status(cell, c, gain, tokens)
-        cost = tokens / gain if status == "ok" and tokens is not None and gain is not None else None
-        rows.append([cell.model_id(c), suite, score, gain, cost, status])
-        if cell.is_valid and score is not None and c.eos_ok and c.is_known:
-            earlier = [
-                scores[name, i, suite]
-                for i, other in enumerate(cell.checkpoints)
-                if other.second <= c.second and other.is_known and other.eos_ok
-            ]
-            best = max(s for s in earlier if s is not None)
-            frontier.append([name, suite, cell.model_id(c), score, best, _flag(best == score)])
-    write_csv(
-        folder / "checkpoints_scores.csv",
-        ["model_id", "suite", "score", "gain", "cost_per_point", "cost_status"],
-        rows,
-    )
-    write_csv(
-        folder / "checkpoints_frontier.csv",
-        ["cell", "suite", "model_id", "score", "best_score_by_hour", "is_best_by_hour"],
-        frontier,
-    )
-
-
-def _cost_status(cell: Cell, checkpoint: Checkpoint, gain: float | None, tokens: int | None) -> str:
-    if not cell.is_valid:
-        return "invalid_cell"
-    if gain is None:
-        return "unscored"
-    if checkpoint.eos_ok is None:
-        return "unknown_packaging"
-    if not checkpoint.eos_ok:
-        return "packaging"
-    if tokens is None:
-        return "hour_unknown"
-    return "ok" if gain > 0 else "no_gain"
-
-
-def _findings(planned: list[Cell], scores: Scores) -> set[tuple[str, str]]:
-    """(kind, subject) of every finding that the sweep must give, and no other."""
-    found = set()
-    by_name = {cell.name: cell for cell in planned}
-    for cell in planned:
-        if cell.copied_at is not None:
-            found.add(("mtimes_flattened", cell.name))
-        if any(c.eos_ok is False for c in cell.checkpoints):
-            found.add(("badly_packaged_cell", cell.name))
-        found |= {("family_without_cadence", f"{cell.name}/{c.family}") for c in cell.checkpoints if not c.is_known}
-        found |= {("broken_config", cell.model_id(c)) for c in cell.checkpoints if c.eos == "broken"}
-    for (name, index, suite), score in scores.items():
-        if score == SUITES[suite]:
-            cell = by_name[name]
-            found.add(("zero_gain", f"{cell.model_id(cell.checkpoints[index])} on {suite}"))
-    return found

@@ -35,7 +35,7 @@ def test_the_comparison_sees_a_changed_truth(sweep: tuple[Path, Path], tmp_path:
         lines = path.read_text().splitlines(keepends=True)
         (tmp_path / "truth" / path.name).write_text("".join(lines[:-1]))
     assert {row[0] for row in differences(home, tmp_path)} == {
-        f"checkpoints_{name}" for name in ("checkpoints", "cells", "scores", "frontier", "findings")
+        f"checkpoints_{name}" for name in ("checkpoints", "cells", "scores", "frontier", "companions", "findings")
     }
 
 
@@ -54,11 +54,21 @@ def test_counts_are_those_of_the_card(sweep: tuple[Path, Path]) -> None:
     ]  # fmt: skip
     # The aborted rerun stays in checkpoints, and nowhere else.
     rerun = "where cell = 'opus-high-v2'"
-    assert query(home, f"select count(*) from checkpoints {rerun}") == [(4,)]
+    assert query(home, f"select count(*) from checkpoints {rerun}") == [(5,)]
     assert query(home, f"select count(*) from manifest_entries {rerun}") == [(0,)]
     assert query(home, f"select count(*) from frontier_scores {rerun}") == [(0,)]
     assert query(home, f"select distinct cost_status from checkpoint_scores {rerun}") == [("invalid_cell",)]
     assert query(home, "select count(*) from manifest_entries where cell <> 'BASELINE'") == [(268,)]
+
+
+def test_hours_come_out_of_raw_evidence_wherever_a_checkpoint_lives_on(sweep: tuple[Path, Path]) -> None:
+    counted = "select source_kind, hour_source, count(*) from checkpoints group by all order by all"
+    assert query(sweep[0], counted) == [
+        ("archive", "janitor", 1),
+        ("folder", "extrapolated", 1), ("folder", "janitor", 8), ("folder", "unrecoverable", 5),
+        ("manifest", "extrapolated", 1), ("manifest", "janitor", 8), ("manifest", "unrecoverable", 5),
+        ("sweep", "extrapolated", 5), ("sweep", "janitor", 8), ("sweep", "mtime", 226), ("sweep", "unrecoverable", 5),
+    ]  # fmt: skip
 
 
 def test_the_broken_file_is_named(sweep: tuple[Path, Path]) -> None:

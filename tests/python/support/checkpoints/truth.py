@@ -8,8 +8,8 @@ import duckdb
 
 _QUERIES = {
     "checkpoints_checkpoints": (
-        "select model_id, cell, family, step, hour, hour_source, hour_upper_bound, driver_tokens_at_hour, role, eos_ok"
-        " from checkpoints"
+        "select model_id, cell, family, step, hour, hour_source, hour_upper_bound, driver_tokens_at_hour, role, eos_ok,"
+        " eos_ok_vllm, eos_token_ids, equals_baseline, source from checkpoints"
     ),
     "checkpoints_cells": (
         "select cell, checkpoint_count, eos_ok_count, submitted_hour, is_plotted, is_valid from cells"
@@ -18,6 +18,7 @@ _QUERIES = {
     "checkpoints_frontier": (
         "select cell, suite, model_id, score, best_score_by_hour, is_best_by_hour from frontier_scores"
     ),
+    "checkpoints_companions": "select repo, cell, companion_kind, file_count, contents from companion_repos",
     "checkpoints_findings": "select kind, subject from checkpoint_findings",
 }
 
