@@ -18,8 +18,8 @@ FIELDS = {
     "driver_tokens_at_hour": "cumulative driver tokens at that moment (all input, cached input once, plus output): "
     "the cost axis",
     "role": "`SUBMITTED` / `fallback` / `intermediate`",
-    "eos_ok": "packaging correctness: read this before comparing; empty is unknown",
-    "eos_token_id": "the ids at which generation stops, as a JSON list",
+    "eos_ok": "packaging correctness, whatever serves it: read this before comparing; empty is unknown",
+    "eos_token_id": "the ids at which transformers stops, as a JSON list",
     "source": "original path in the run, or the repo it was read from",
 }
 """Columns of the manifest and what they mean."""
@@ -44,6 +44,14 @@ reads as poor cost-efficiency. `tables/checkpoint_scores.csv` holds it where it 
 not elsewhere.
 """
 
+VISION = """
+A model of text and images without a `preprocessor_config.json` fails to start on vLLM, which asks for the file. Serve
+it for text alone:
+
+```
+--limit-mm-per-prompt '{"image": 0, "video": 0}'
+```
+"""
 
 _FAMILIES = """
     select cell, family, checkpoint_count, anchor_count, round(hours_per_step, 9) as hours_per_step,
@@ -72,6 +80,7 @@ def write(warehouse: duckdb.DuckDBPyConnection, folder: Path, profile: str) -> s
             "written, `hNA` an hour that could not be recovered. Untrained models are there too, as cell BASELINE.\n",
             _cells(warehouse),
             _packaging(warehouse),
+            _serving(warehouse),
             "### Fields of the manifest\n",
             markdown_table(["field", "meaning"], [(f"`{name}`", meaning) for name, meaning in FIELDS.items()]),
             _hour_sources(warehouse),
@@ -145,12 +154,35 @@ def _packaging(warehouse: duckdb.DuckDBPyConnection) -> str:
     return (
         "### Before you compare two checkpoints\n\nA checkpoint whose `eos_token_id` misses the end-of-turn token does "
         "not stop at the end of a turn and overruns the context window: its score is a **floor, not a measurement**. "
-        "This is packaging, not capability, and differs from cell to cell.\n\n"
+        "This is packaging, not capability, and differs from cell to cell. `eos_ok` is true where every server stops: "
+        "transformers at the ids of `generation_config.json` (without that file, of `config.json`), vLLM at the "
+        "tokenizer's `eos_token` besides.\n\n"
         + markdown_table(
             ["cell", "eos_ok", "of", "unknown"],
             [(f"`{cell}`", shown(ok), shown(count), shown(count - known)) for cell, ok, known, count in rows],
         )
     )
+
+
+def _serving(warehouse: duckdb.DuckDBPyConnection) -> str:
+    """What to know before serving, where it holds for a checkpoint of a cell."""
+    rows = warehouse.execute("""
+        select serving.cell, serving.architecture, serving.lacking_preprocessor_count, serving.vision_tower_count,
+               serving.lacking_chat_template_count, serving.adapter_count, serving.checkpoint_count
+        from cell_serving as serving inner join cells on serving.cell = cells.cell
+        where cells.is_valid and (
+            serving.lacking_preprocessor_count > 0 or serving.lacking_chat_template_count > 0 or serving.adapter_count > 0
+        )
+        order by serving.cell, serving.architecture
+    """).fetchall()
+    if not rows:
+        return ""
+    head = ["cell", "architecture", "no preprocessor", "vision tower", "no chat template", "adapters", "of"]
+    cells = [(f"`{cell}`", _or_dash(name), *map(shown, counts)) for cell, name, *counts in rows]
+    note = "### Serving these checkpoints\n\n" + markdown_table(head, cells)
+    if any(row[2] for row in rows):
+        note += VISION
+    return note
 
 
 def _hour_sources(warehouse: duckdb.DuckDBPyConnection) -> str:
@@ -187,11 +219,17 @@ def _baselines(warehouse: duckdb.DuckDBPyConnection) -> str:
 
 
 def _companions(warehouse: duckdb.DuckDBPyConnection) -> str:
-    rows = warehouse.execute("select repo, repo_type, companion_kind from companion_repos order by 1, 2").fetchall()
+    rows = warehouse.execute(
+        "select repo, repo_type, companion_kind, file_count, contents from companion_repos order by 1, 2"
+    ).fetchall()
     if not rows:
         return ""
     return "### What else is published\n\n" + markdown_table(
-        ["repo", "type", "holds"], [(f"`{repo}`", repo_type, f"the cell's {kind}") for repo, repo_type, kind in rows]
+        ["repo", "type", "holds", "files", "contents"],
+        [
+            (f"`{repo}`", _or_dash(repo_type), f"the cell's {kind}", shown(count), _or_dash(contents))
+            for repo, repo_type, kind, count, contents in rows
+        ],
     )
 
 

@@ -21,7 +21,7 @@ from simulate.checkpoints.sweep import (
     cells,
 )
 from simulate.checkpoints.truth import Scores, flag, tell
-from simulate.files import write_csv
+from simulate.files import safetensors, write_csv
 
 _BASE_WEIGHTS = {"embed": b"what words mean", "head": b"what comes next"}
 SCORE_EVERY = 2
@@ -128,23 +128,15 @@ def _files(cell: Cell, checkpoint: Checkpoint, index: int) -> dict[str, bytes]:
     own = f"{cell.name}/{checkpoint.path}".encode()
     trained = _BASE_WEIGHTS if cell.is_base and index == cell.submitted else _BASE_WEIGHTS | {"head": own}
     files = {name: text.encode() for name, text in _metadata(cell, checkpoint).items()}
-    return files | {"model.safetensors": _weights(trained)}
-
-
-def _weights(tensors: dict[str, bytes]) -> bytes:
-    """A safetensors file of byte tensors: the length of its header, the header, their bytes."""
-    header, end = {}, 0
-    for name, content in tensors.items():
-        header[name] = {"dtype": "U8", "shape": [len(content)], "data_offsets": [end, end + len(content)]}
-        end += len(content)
-    text = json.dumps(header).encode()
-    return len(text).to_bytes(8, "little") + text + b"".join(tensors.values())
+    return files | {"model.safetensors": safetensors(trained)}
 
 
 def _metadata(cell: Cell, checkpoint: Checkpoint) -> dict[str, str]:
     right, wrong = [END_OF_TEXT, END_OF_TURN], END_OF_TEXT
     # Drivers that load the base from a local folder leave only the model type to go by.
     config: dict = {"model_type": "qwen3_5", "_name_or_path": BASE if "sol" in cell.name else "/models/base"}
+    if cell.name.startswith("grok"):
+        config |= {"architectures": ["Qwen3_5ForConditionalGeneration"], "vision_config": {"depth": 27}}
     generation: dict | None = None
     if checkpoint.eos in ("generation_config", "bad", "worse"):
         generation = {"eos_token_id": right if checkpoint.eos == "generation_config" else wrong}
@@ -156,7 +148,10 @@ def _metadata(cell: Cell, checkpoint: Checkpoint) -> dict[str, str]:
     elif checkpoint.eos == "broken":
         config["eos_token_id"] = right
     token = "<|endoftext|>" if checkpoint.eos == "worse" else "<|im_end|>"
-    files = {"config.json": json.dumps(config), "tokenizer_config.json": json.dumps({"eos_token": token})}
+    files = {
+        "config.json": json.dumps(config),
+        "tokenizer_config.json": json.dumps({"eos_token": token, "chat_template": "{}"}),
+    }
     if checkpoint.eos == "broken":
         files["generation_config.json"] = '{\n  "eos_token_id": 248046\n  "do_sample": true\n}\n'
     elif generation is not None:
@@ -168,7 +163,7 @@ def _write_base(folder: Path) -> None:
     folder.mkdir(parents=True)
     (folder / "config.json").write_text(json.dumps({"model_type": "qwen3_5", "_name_or_path": BASE}))
     (folder / "generation_config.json").write_text(json.dumps({"eos_token_id": [END_OF_TEXT, END_OF_TURN]}))
-    (folder / "model.safetensors").write_bytes(_weights(_BASE_WEIGHTS))
+    (folder / "model.safetensors").write_bytes(safetensors(_BASE_WEIGHTS))
 
 
 def _scores(planned: list[Cell], seed: int) -> Scores:

@@ -5,6 +5,7 @@ import random
 from datetime import timedelta
 from pathlib import Path
 
+from simulate.files import safetensors
 from simulate.rounds.plan import RUN, Shape, begins, write_json, write_lines
 
 POLICIES = (("sft", "baseline"), ("step_9", "candidate"))
@@ -13,6 +14,7 @@ CHAINS, ATTEMPTS = 2, 4
 VALID_ATTEMPTS = {"sft": (3, 2), "step_9": (6, 4)}
 """Valid attempts of each policy on each held-out task, of eight."""
 RANK, ALPHA = 32, 64
+BASE = "Qwen/Qwen3.5-9B-Base"
 WITHOUT_STATE = 7
 
 
@@ -72,8 +74,9 @@ def write_saved_steps(folder: Path, shape: Shape, seed: int) -> list[list]:
     truth = []
     for step in range(1, min(shape.rounds, 9) + 1):
         place = folder / RUN / "checkpoints" / f"global_step_{step}"
-        write_json(place / "lora_adapter" / "adapter_config.json", {"r": RANK, "lora_alpha": ALPHA})
-        weights = rng.randbytes(2048)
+        config = {"r": RANK, "lora_alpha": ALPHA, "base_model_name_or_path": BASE}
+        write_json(place / "lora_adapter" / "adapter_config.json", config)
+        weights = safetensors({"lora_A": rng.randbytes(1024), "lora_B": rng.randbytes(1024)})
         (place / "lora_adapter" / "adapter_model.safetensors").write_bytes(weights)
         write_json(place / "tokenizer.json", {"version": "1.0"})
         (place / "optim_world_size_1_rank_0.pt").write_bytes(rng.randbytes(512))

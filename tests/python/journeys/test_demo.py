@@ -5,7 +5,7 @@ import json
 import subprocess
 
 from tests.python.support.checkpoints import truth as checkpoints_truth
-from tests.python.support.command import seamline
+from tests.python.support.command import query, seamline
 from tests.python.support.planted import declare, land_run
 
 
@@ -42,6 +42,13 @@ def test_every_checkpoint_is_what_was_planted(demo):
     assert checkpoints_truth.differences(demo, demo / "demo") == []
     with open(demo / "exports" / "manifest.csv", newline="") as handle:
         assert len(list(csv.DictReader(handle))) == 268 + 1
+
+
+def test_adapters_that_the_rounds_saved_are_checkpoints_too(demo):
+    family = "rounds/ropd-sim-wide/checkpoints/lora_adapter"
+    told = "select family, step, base_model_name, eos_ok, source_kind from checkpoints where cell is null order by step"
+    planted = [(family, step, "Qwen/Qwen3.5-9B-Base", True, "folder") for step in range(1, 10)]
+    assert query(demo, told) == planted
 
 
 def test_the_export_is_whole(demo):

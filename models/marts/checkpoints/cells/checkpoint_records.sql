@@ -10,7 +10,7 @@ baseline_names as (
     select distinct regexp_extract(model_id, '([^/]+)$', 1) as model_name from baselines
 ),
 
--- Of a bare folder its path, its name, or the run that it is a step of.
+-- A bare folder is named by its path or by its last name.
 arms as (
     select
         folders.checkpoint_key,
@@ -21,7 +21,7 @@ arms as (
             coalesce(folders.repo, folders.stated_model_id) = arm_repos.repo
             or (
                 folders.source_kind = 'folder'
-                and arm_repos.repo in (folders.family, {{ name_after_slash('folders.stated_model_id') }})
+                and arm_repos.repo = {{ name_after_slash('folders.stated_model_id') }}
             )
     group by folders.checkpoint_key
 ),

@@ -86,7 +86,7 @@ left join {{ ref('checkpoint_places') }} as folders
         arm_repos.repo = coalesce(folders.repo, folders.stated_model_id)
         or (
             folders.source_kind = 'folder'
-            and arm_repos.repo in (folders.family, {{ name_after_slash('folders.stated_model_id') }})
+            and arm_repos.repo = {{ name_after_slash('folders.stated_model_id') }}
         )
 where folders.source_name is null
 group by arm_repos.repo
