@@ -171,7 +171,9 @@ def _serving(warehouse: duckdb.DuckDBPyConnection) -> str:
                serving.lacking_chat_template_count, serving.adapter_count, serving.checkpoint_count
         from cell_serving as serving inner join cells on serving.cell = cells.cell
         where cells.is_valid and (
-            serving.lacking_preprocessor_count > 0 or serving.lacking_chat_template_count > 0 or serving.adapter_count > 0
+            serving.lacking_preprocessor_count > 0
+            or serving.lacking_chat_template_count > 0
+            or serving.adapter_count > 0
         )
         order by serving.cell, serving.architecture
     """).fetchall()

@@ -15,7 +15,9 @@
 
 {#- A step as a number: its digits alone, or after the name that a trainer gives (`checkpoint-500`). Null for other names. -#}
 {% macro step_number(step_name) -%}
-  try_cast(regexp_extract({{ step_name }}, '^(?:(?:checkpoint|global_step|step|iter|iteration)[-_]?)?([0-9]+)$', 1) as bigint)
+  try_cast(
+    regexp_extract({{ step_name }}, '^(?:(?:checkpoint|global_step|step|iter|iteration)[-_]?)?([0-9]+)$', 1) as bigint
+  )
 {%- endmacro %}
 
 {#- What follows the last slash of a name. -#}

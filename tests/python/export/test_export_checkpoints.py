@@ -80,7 +80,7 @@ def test_the_readme_says_what_to_know_before_comparing(exported: tuple[Path, Pat
     # Of the two companions of each cell, one holds three files.
     assert "| `agentic-ptb/grok-record` | – | the cell's record | 3 | RUNLOG.md, configs/ (2) |" in readme
     # What a server needs is said of the one cell that has it.
-    assert "| `grok` | Qwen3_5ForConditionalGeneration | 59 | 0 | 0 | 0 | 59 |" in readme
+    assert "| `grok` | Qwen3\\_5ForConditionalGeneration | 59 | 0 | 0 | 0 | 59 |" in readme
     assert "--limit-mm-per-prompt" in readme and "| `kimi` | – | 0 |" not in readme
     assert "`opus-high-v2` is not valid and deliberately absent." in readme
     assert not any("opus-high-v2." in path.read_text() for path in exported[0].glob("manifest.*"))

@@ -31,8 +31,8 @@ def test_no_folder_has_more_than_15_files_side_by_side(files):
     counts = Counter(
         path.parent.relative_to(ROOT).as_posix()
         for path in files
-        # An upstream sample has as many files as upstream wrote; seeds/ is laid out as a home's declared/, a file for each
-        # table; `__init__.py` and dbt's YAML are read by machines
+        # An upstream sample has as many files as upstream wrote; seeds/ is laid out as a home's declared/, a file for
+        # each table; `__init__.py` and dbt's YAML are read by machines
         if path.parent != ROOT / "seeds"
         and not path.is_relative_to(ROOT / "tests" / "data")
         and not path.name.startswith("_")

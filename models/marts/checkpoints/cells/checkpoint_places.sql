@@ -1,4 +1,4 @@
--- Grain: one row per place that holds or held a checkpoint (source_name, folder_idx): a folder, a revision, a listed path.
+-- Grain: one row per place that holds or held a checkpoint (source_name, folder_idx): a folder, a revision, a line.
 -- Decides which checkpoint lies there: of a spare repo what is declared, else what its name says. Two of no cell that
 -- state one id stay apart: the second is labelled.
 with folders as (select * from {{ ref('stg_checkpoints__folders') }}),
@@ -26,7 +26,7 @@ recovered as (
     where folders.source_kind <> 'sweep'
     window longest_first as (
         partition by folders.source_name, folders.folder_idx
-        order by length(spares.repo) desc, spares.repo, spares.cell, spares.family, spares.step
+        order by length(spares.repo) desc, spares.repo asc, spares.cell asc, spares.family asc, spares.step asc
     )
 ),
 

@@ -91,8 +91,8 @@ select
     'ambiguous_model_id' as kind,
     model_id as subject,
     'warn' as severity,
-    'the id does not read back as cell ' || cell || ', family ' || family || coalesce(', step ' || step_name, ', no step')
-        as detail,
+    'the id does not read back as cell ' || cell || ', family ' || family
+    || coalesce(', step ' || step_name, ', no step') as detail,
     {{ findings_page('ambiguous_model_id') }} as remedy
 from checkpoints
 where

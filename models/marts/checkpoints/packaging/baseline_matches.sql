@@ -48,7 +48,7 @@ pairs as (
     inner join bases
         on
             records.checkpoint_key <> bases.checkpoint_key
-            and (bases.is_baseline or bases.base_name = stated.base_name)
+            and (bases.is_baseline or stated.base_name = bases.base_name)
     left join broken on records.source_name = broken.source_name and records.folder_idx = broken.folder_idx
     where not records.is_baseline
 ),
@@ -87,7 +87,7 @@ ranked as (
     from compared
     where common_count > 0
     window nearest_first as (
-        partition by checkpoint_key order by equal_count desc, common_count desc, baseline_model_id
+        partition by checkpoint_key order by equal_count desc, common_count desc, baseline_model_id asc
     )
 ),
 

@@ -57,7 +57,8 @@ select
     'step_differs_from_trainer' as kind,
     model_id as subject,
     'warn' as severity,
-    'its name says step ' || cast(step as string) || ', its trainer''s own file ' || cast(trainer_step as string) as detail,
+    'its name says step ' || cast(step as string) || ', its trainer''s own file ' || cast(trainer_step as string)
+        as detail,
     {{ findings_page('step_differs_from_trainer') }} as remedy
 from checkpoints
 where step <> trainer_step

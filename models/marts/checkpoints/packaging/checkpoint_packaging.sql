@@ -1,7 +1,7 @@
 -- Grain: one row per checkpoint folder (source_name, folder_idx).
--- Decides which servers stop at the end of a turn. transformers stops at the ids of generation_config.json; without that
--- file at those of config.json, else of its text_config. vLLM stops at these and at the tokenizer's eos_token. A file
--- that is broken, and a config.json that is silent (its class has defaults), leave it unknown.
+-- Decides which servers stop at the end of a turn. transformers stops at the ids of generation_config.json; without
+-- that file at those of config.json, else of its text_config. vLLM stops at these and at the tokenizer's eos_token. A
+-- file that is broken, and a config.json that is silent (its class has defaults), leave it unknown.
 with files as (select * from {{ ref('packaging_files') }}),
 
 sourced as (
@@ -77,7 +77,9 @@ final as (
         case
             when eos_ok_transformers and eos_ok_vllm then null
             when spoken_by = 'missing'
-                then 'an adapter: ' || coalesce('its base ' || base_model_name, 'its base') || ' decides, and has not landed'
+                then
+                    'an adapter: ' || coalesce('its base ' || base_model_name, 'its base')
+                    || ' decides, and has not landed'
             when spoken_by = 'ambiguous'
                 then
                     'an adapter: ' || cast(namesake_count as string) || ' landed models are called '
@@ -85,19 +87,25 @@ final as (
             when not coalesce(has_good_generation, true) then 'generation_config.json can''t be read'
             when asked is null and not coalesce(has_good_config, true) then 'config.json can''t be read'
             when end_of_turn_id is null
-                then 'declared/tokenizers.csv has no end-of-turn id for ' || coalesce(model_name, model_type, 'its model')
+                then
+                    'declared/tokenizers.csv has no end-of-turn id for '
+                    || coalesce(model_name, model_type, 'its model')
             when asked is null then 'no file names an end-of-sequence id'
             else
                 case
                     when eos_token_ids is null
-                        then 'transformers stops nowhere: generation_config.json names no eos_token_id, and config.json'
-                        || ' is not asked'
+                        then
+                            'transformers stops nowhere: generation_config.json names no eos_token_id, and config.json'
+                            || ' is not asked'
                     else 'transformers does not stop: ' || asked || ' lacks ' || cast(end_of_turn_id as string)
                 end
                 || case
                     when eos_ok_vllm then '; vLLM does, at the tokenizer''s eos_token ' || coalesce(eos_token, '')
-                    when not eos_ok_vllm then '; neither does vLLM: the tokenizer''s eos_token is ' || coalesce(eos_token, '')
-                    else '; whether vLLM does is unknown: the tokenizer''s eos_token is'
+                    when not eos_ok_vllm
+                        then '; neither does vLLM: the tokenizer''s eos_token is ' || coalesce(eos_token, '')
+                    when eos_token is null
+                        then '; whether vLLM does is unknown: no tokenizer_config.json names an eos_token'
+                    else '; whether vLLM does is unknown: the id of the tokenizer''s eos_token ' || eos_token || ' is'
                 end
         end as eos_note
     from served

@@ -43,8 +43,8 @@ select
     'eos_depends_on_server' as kind,
     coalesce(cell, model_id) as subject,
     'warn' as severity,
-    cast(count(*) as string) || ' checkpoints stop at the end of a turn on vLLM and not with transformers: only scores of'
-    || ' the latter are floors' as detail,
+    cast(count(*) as string) || ' checkpoints stop at the end of a turn on vLLM and not with transformers: only scores'
+    || ' of the latter are floors' as detail,
     {{ findings_page('eos_depends_on_server') }} as remedy
 from packaging
 where not eos_ok_transformers and eos_ok_vllm

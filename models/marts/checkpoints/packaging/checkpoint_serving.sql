@@ -60,8 +60,7 @@ final as (
         model.dtype,
         model.max_position_count,
         model.has_vision_config as is_vision_model,
-        case when towers.source_name is null and not model.has_vision_config then false else towers.has_vision_tensors end
-            as has_vision_tower,
+        coalesce(towers.has_vision_tensors, case when not model.has_vision_config then false end) as has_vision_tower,
         model.has_vision_config and not listed.has_preprocessor as lacks_preprocessor,
         case
             when theirs.has_template_file then 'chat_template.jinja'

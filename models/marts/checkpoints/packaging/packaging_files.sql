@@ -7,7 +7,9 @@ configs as (select * from {{ ref('stg_checkpoints__configs') }}),
 
 tokenizers as (select * from {{ source('declared', 'tokenizers') }}),
 
-known as ({{ known_turn_ends() }}),
+known as (
+    {{ known_turn_ends() }}
+),
 
 side_by_side as (
     select
@@ -78,7 +80,7 @@ final as (
         side_by_side.config_ids,
         side_by_side.text_config_ids,
         side_by_side.eos_token,
-        side_by_side.eos_token_ids_of_tokenizer as eos_token_ids_of_tokenizer,
+        side_by_side.eos_token_ids_of_tokenizer,
         coalesce(by_name.end_of_turn_id, by_type.end_of_turn_id) as end_of_turn_id,
         case when by_name.model is null then by_type.end_of_turn_token else by_name.end_of_turn_token end
             as end_of_turn_token

@@ -9,7 +9,9 @@ import duckdb
 _QUERIES = {
     "checkpoints_checkpoints": (
         "select model_id, cell, family, step, hour, hour_source, hour_upper_bound, driver_tokens_at_hour, role, eos_ok,"
-        " eos_ok_vllm, eos_token_ids, equals_baseline, source from checkpoints where cell is not null"
+        " eos_ok_vllm, eos_token_ids, equals_baseline,"
+        # a bare folder is named by its path below what was given: the sweep, or all of the simulation
+        " regexp_replace(source, '^sweep/', '') from checkpoints where cell is not null"
     ),
     "checkpoints_cells": (
         "select cell, checkpoint_count, eos_ok_count, submitted_hour, is_plotted, is_valid from cells"
