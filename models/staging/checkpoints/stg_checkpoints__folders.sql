@@ -24,7 +24,9 @@ select
     folder_path,
     coalesce(
         {{ checkpoint_key('cell', 'family', 'step_name', 'null') }},
-        {{ checkpoint_key('null', 'null', 'null', 'published_id') }}
+        {{ checkpoint_key(
+            model_id_part('published_id', 2), model_id_part('published_id', 4), model_id_part('published_id', 5), 'null'
+        ) }}
     ) as named_key,
     try_cast({{ model_id_part('published_id', 3) }} as double) as hour_in_id
 from folders

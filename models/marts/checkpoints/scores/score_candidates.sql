@@ -1,6 +1,35 @@
 -- Grain: one row per line of a scores file (source_name, line_number).
 -- Decides which baseline a score may be compared with (the same harness), and which of several scores stands.
-with scores as (select * from {{ ref('stg_checkpoints__scores') }}),
+with records as (
+    select * from {{ ref('checkpoint_records') }}
+    where not is_baseline
+),
+
+-- The id of a bare checkpoint is its path. A score may name it by its last name, where that is of one alone.
+last_names as (
+    select
+        {{ name_after_slash('stated_model_id') }} as last_name,
+        min(checkpoint_key) as checkpoint_key
+    from records
+    where cell is null and source_kind = 'folder'
+    group by {{ name_after_slash('stated_model_id') }}
+    having count(*) = 1
+),
+
+scores as (
+    select
+        scores.source_name,
+        scores.line_number,
+        scores.path,
+        scores.stated_model_id,
+        scores.suite,
+        scores.score,
+        scores.harness,
+        coalesce(records.checkpoint_key, last_names.checkpoint_key, scores.checkpoint_key) as checkpoint_key
+    from {{ ref('stg_checkpoints__scores') }} as scores
+    left join records on scores.checkpoint_key = records.checkpoint_key
+    left join last_names on scores.stated_model_id = last_names.last_name
+),
 
 baselines as (
     select * from {{ ref('suite_baselines') }}

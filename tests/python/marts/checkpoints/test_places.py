@@ -33,6 +33,19 @@ def test_two_that_state_one_id_are_both_kept(models, rows):
     assert models.rows(eos) == [("run/checkpoint-5", True), ("run/checkpoint-5~2", None)]
 
 
+def test_paths_that_end_alike_are_different_checkpoints(models, rows):
+    for model_id in ("x/run/out", "y/run/out", "run/out", "deep/in/org/kimi.h012.a.b.7"):
+        rows.model(model_id)
+    models.run(rows.tables)
+    told = "select checkpoint_key, model_id, duplicate_of from checkpoints order by 1"
+    assert models.rows(told) == [
+        ("kimi/a.b/7", "deep/in/org/kimi.h012.a.b.7", None),
+        ("run/out", "run/out", None),
+        ("x/run/out", "x/run/out", None),
+        ("y/run/out", "y/run/out", None),
+    ]
+
+
 def test_a_step_is_that_of_the_name_else_the_trainer_s(models, rows):
     def planted(model_id, step_name, global_step, **state):
         key = rows.model(model_id, step_name=step_name)
@@ -128,3 +141,17 @@ def test_a_spare_copy_of_what_still_lies_there_adds_no_checkpoint(models, rows):
     rows.model("spare/kimi-1", kind="hub", repo="spare/kimi-1", branch="main")
     models.run(rows.tables)
     assert models.rows("select model_id, source_kind from checkpoints") == [("org/kimi.h001.a.1", "sweep")]
+
+
+def test_a_score_names_a_bare_checkpoint_by_its_path_or_by_a_last_name_that_is_its_alone(models, rows):
+    for model_id in ("runs/one", "runs/a/out", "runs/b/out", "lora-1", "runs/lora-1"):
+        rows.model(model_id)
+    for model_id, score in [("one", 1.0), ("out", 2.0), ("runs/b/out", 3.0), ("lora-1", 4.0)]:
+        rows.score(None, score, model_id=model_id)
+    models.run(rows.tables)
+    assert models.rows("select model_id, score from checkpoint_scores where score is not null order by 1") == [
+        ("lora-1", 4.0), ("runs/b/out", 3.0), ("runs/one", 1.0)
+    ]  # fmt: skip
+    assert [row for row in models.rows(KINDS) if row[0] == "score_for_unknown_model"] == [
+        ("score_for_unknown_model", "out")
+    ]
