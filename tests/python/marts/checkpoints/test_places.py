@@ -153,5 +153,5 @@ def test_a_score_names_a_bare_checkpoint_by_its_path_or_by_a_last_name_that_is_i
         ("lora-1", 4.0), ("runs/b/out", 3.0), ("runs/one", 1.0)
     ]  # fmt: skip
     assert [row for row in models.rows(KINDS) if row[0] == "score_for_unknown_model"] == [
-        ("score_for_unknown_model", "out")
+        ("score_for_unknown_model", "out on suite")
     ]
