@@ -1,16 +1,17 @@
 """Exports the records themselves, as they were landed: candidates and teacher calls as JSON lines, saved steps."""
 
+import csv
 import json
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
 from pathlib import Path
-from typing import TextIO
+from typing import Self, TextIO
 
 import duckdb
 
-from homes.candidates import CANDIDATE, TOKEN_ARRAYS
+from homes.candidates import TOKEN_ARRAYS
 from homes.names import file_stem
 
 _BATCH_ROWS = 512
@@ -20,6 +21,10 @@ _STATE_OF_TRAINING = re.compile(
 )
 """Files of a saved step that the archive leaves out: they continue a training, they are no evidence of it."""
 
+CANDIDATE_LABEL = ("line_number", "drop_reason", "is_diagnostic")
+CALL_LABEL = ("line_number", "judge_idx", "drop_reason", "is_diagnostic")
+"""Columns of the marts in a file of labels, after `line`: the line in the file of records beside it, from 1.
+`line_number` is that of the file which was ingested."""
 CALL = ("call_id", "run_id", "step", "group_id", "role", "model", "cost_usd", "judge_idx")
 
 
@@ -39,15 +44,14 @@ def saved_step_bytes(warehouse: duckdb.DuckDBPyConnection) -> list[tuple[str, in
 
 
 def write_candidates(warehouse: duckdb.DuckDBPyConnection, folder: Path, profile: str) -> None:
-    """`<run>/rollout/round_<N>.jsonl` and `round_<N>.attempt<K>.jsonl`: landed lines in their order, each labelled."""
+    """`<run>/rollout/round_<N>.jsonl` and `round_<N>.attempt<K>.jsonl`: landed lines in their order, and beside each
+    file its labels."""
     rounds = "select source_name, round_in_path, attempt_in_path from candidate_files"
     names = {source: _round_name(source, *place) for source, *place in warehouse.execute(rounds).fetchall()}
-    with _files(folder) as out:
-        for row, label in _labelled_rows(warehouse, "candidate_records", "candidates"):
-            fields = {key: row[column] for column, key, kind in CANDIDATE if kind != "json"}
-            nested = {key: row[column] for column, key, kind in CANDIDATE if kind == "json"}
-            path = f"{file_stem(label['run'])}/rollout/{names[row['source_name']]}.jsonl"
-            out(path, _line(label, fields, nested, row["other_json"], profile))
+    with _Files(folder, CANDIDATE_LABEL) as files:
+        for row, run, label in _labelled_rows(warehouse, "candidate_records", "candidates", CANDIDATE_LABEL):
+            path = f"{file_stem(run)}/rollout/{names[row['source_name']]}"
+            files.write(path, _reduced(row["line_json"], profile), label)
 
 
 def _round_name(source_name: str, number: int | None, attempt: int | None) -> str:
@@ -57,22 +61,22 @@ def _round_name(source_name: str, number: int | None, attempt: int | None) -> st
 
 
 def write_calls(warehouse: duckdb.DuckDBPyConnection, folder: Path, profile: str) -> None:
-    """`<run>/teacher_calls/<worker>/<file>.jsonl`: landed calls in their order, each labelled."""
+    """`<run>/teacher_calls/<worker>/<file>.jsonl`: landed calls in their order, and beside each file their labels."""
     paths = warehouse.execute("select distinct source_name, source from teacher_call_rows").fetchall()
     names = {source: _place_of(Path(path)) for source, path in paths}
-    with _files(folder) as out:
-        for row, label in _labelled_rows(warehouse, "teacher_call_records", "teacher_call_rows"):
+    with _Files(folder, CALL_LABEL) as files:
+        for row, run, label in _labelled_rows(warehouse, "teacher_call_records", "teacher_call_rows", CALL_LABEL):
             fields = {name: row[name] for name in CALL}
             fields["created_at"] = row["created_at"] and row["created_at"].isoformat()
             nested = {"request": row["request_json"], "response": row["response_json"], "row": row["row_json"]}
-            path = f"{file_stem(label['run'])}/teacher_calls/{names[row['source_name']]}"
-            out(path, _line(label, fields, nested, row["other_json"], profile))
+            path = f"{file_stem(run)}/teacher_calls/{names[row['source_name']]}"
+            files.write(path, _line(fields, nested, row["other_json"], profile), label)
 
 
 def _place_of(path: Path) -> str:
-    """The file's path below its teacher_calls/, else its name."""
+    """The file's path below its teacher_calls/, else its name; without its suffix."""
     place = path.parts.index("teacher_calls") + 1 if "teacher_calls" in path.parts[:-1] else -1
-    return "/".join(path.parts[place:])
+    return "/".join((*path.parts[place:-1], path.name.removesuffix(".jsonl")))
 
 
 def copy_saved_steps(warehouse: duckdb.DuckDBPyConnection, folder: Path) -> list[str]:
@@ -99,8 +103,10 @@ def _saved_files(warehouse: duckdb.DuckDBPyConnection) -> list[tuple]:
     return warehouse.execute(files).fetchall()
 
 
-def _labelled_rows(warehouse: duckdb.DuckDBPyConnection, records: str, mart: str) -> Iterator[tuple[dict, dict]]:
-    """(row of `records`, its row in the mart) in the order of files and lines, a few at a time.
+def _labelled_rows(
+    warehouse: duckdb.DuckDBPyConnection, records: str, mart: str, label: tuple[str, ...]
+) -> Iterator[tuple[dict, str, tuple]]:
+    """(row of `records`, its run, its label) in the order of files and lines, a few at a time.
 
     One thread reads files as they lie, without a sort; labels are looked up a file at a time, because a join would
     hold every text in memory.
@@ -114,52 +120,72 @@ def _labelled_rows(warehouse: duckdb.DuckDBPyConnection, records: str, mart: str
             for row in batch.to_pylist():
                 if row["source_name"] != source_name:
                     source_name = row["source_name"]
-                    label_of = _labels(labels, mart, source_name)
-                yield row, label_of[row["line_number"], row.get("judge_idx")]
+                    label_of = _labels(labels, mart, label, source_name)
+                yield row, *label_of[row["line_number"], row.get("judge_idx")]
     finally:
         warehouse.execute(f"set threads = {threads}; set preserve_insertion_order = {is_ordered}")
 
 
-def _labels(labels: duckdb.DuckDBPyConnection, mart: str, source_name: str) -> dict[tuple, dict]:
-    judge = "judge_idx" if mart == "teacher_call_rows" else "null"
+def _labels(
+    labels: duckdb.DuckDBPyConnection, mart: str, columns: tuple[str, ...], source_name: str
+) -> dict[tuple, tuple[str, tuple]]:
+    """(run, label) of each record of a source by its line and, of a line of several calls, its place there."""
+    names = ", ".join(columns[:-1])
     done = labels.execute(
-        f"select line_number, {judge}, run_id, drop_reason, is_diagnostic from {mart} where source_name = ?",
+        f"select run_id, {names}, cast(is_diagnostic as varchar) as is_diagnostic from {mart} where source_name = ?",
         [source_name],
     )
     return {
-        (line, judge_idx): {"run": run, "drop_reason": drop_reason, "is_diagnostic": is_diagnostic, "line": line}
-        for line, judge_idx, run, drop_reason, is_diagnostic in done.fetchall()
+        (label[0], label[1] if "judge_idx" in columns else None): (run, tuple(label)) for run, *label in done.fetchall()
     }
 
 
-@contextmanager
-def _files(folder: Path) -> Iterator:
-    """A function that appends a line to a file below `folder`; it keeps the last file open."""
-    open_file: list[tuple[str, TextIO]] = []
+class _Files:
+    """Pairs of files below a folder: `<path>.jsonl` of records, and `<path>.labels.csv` of what is said of each. The
+    last pair stays open."""
 
-    def write(path: str, line: str) -> None:
-        if not open_file or open_file[0][0] != path:
-            if open_file:
-                open_file.pop()[1].close()
-            (folder / path).parent.mkdir(parents=True, exist_ok=True)
-            open_file.append((path, open(folder / path, "a", encoding="utf-8")))  # noqa: SIM115 - closed at the next path
-        open_file[0][1].write(line)
+    def __init__(self, folder: Path, label: tuple[str, ...]) -> None:
+        self._folder, self._label = folder, label
+        self._path: str | None = None
+        self._open = ExitStack()
+        self._line_counts: dict[str, int] = {}
 
-    try:
-        yield write
-    finally:
-        if open_file:
-            open_file[0][1].close()
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._open.close()
+
+    def write(self, path: str, line: str, label: tuple) -> None:
+        """Append a record and its label."""
+        if path != self._path:
+            self._go_to(path)
+        self._line_counts[path] += 1
+        self._records.write(line + "\n")
+        self._labels.writerow((self._line_counts[path], *label))
+
+    def _go_to(self, path: str) -> None:
+        self._open.close()
+        (self._folder / path).parent.mkdir(parents=True, exist_ok=True)
+        self._records, labels = self._append(f"{path}.jsonl"), self._append(f"{path}.labels.csv")
+        self._labels, self._path = csv.writer(labels, lineterminator="\n"), path
+        if path not in self._line_counts:
+            self._labels.writerow(("line", *self._label))
+            self._line_counts[path] = 0
+
+    def _append(self, path: str) -> TextIO:
+        # closed with the pair
+        return self._open.enter_context(open(self._folder / path, "a", encoding="utf-8", newline=""))
 
 
-def _line(label: dict, fields: dict, nested: dict[str, str | None], rest: str | None, profile: str) -> str:
-    """A record as one line: its label, its own fields, its nested values as they were landed, and its other fields."""
-    parts = [json.dumps({"_seamline": label} | fields)[:-1]]
+def _line(fields: dict, nested: dict[str, str | None], rest: str | None, profile: str) -> str:
+    """A record as one line: its own fields, its nested values as they were landed, and its other fields."""
+    parts = [json.dumps(fields)[:-1]]
     parts += [f", {json.dumps(key)}: {_reduced(text, profile) if text else 'null'}" for key, text in nested.items()]
     others = _reduced(rest, profile) if rest else "{}"
     if others != "{}":
         parts.append(f", {others[1:-1]}")
-    return "".join(parts) + "}\n"
+    return "".join(parts) + "}"
 
 
 def _reduced(text: str, profile: str) -> str:

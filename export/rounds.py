@@ -7,6 +7,7 @@ import duckdb
 
 from export.records import copy_saved_steps, record_bytes, saved_step_bytes, write_candidates
 from export.tables import read_rows, write_csv
+from homes.candidates import TOKEN_ARRAYS
 from homes.names import file_stem
 
 RULE = (
@@ -28,6 +29,7 @@ SUMMARY = "native_step_count, native_value_count, step_count, shared_value_count
 DISAGREEMENT = "step, metric, native_value, wandb_value, native_value_text, wandb_value_text"
 EVIDENCE = ("candidates", "training_metrics")
 SYSTEM = "exported_row_count, logged_row_count, server_event_count"
+LANDS_ARRAYS = "seamline ingest rounds PATH --token-arrays"
 
 
 def write(warehouse: duckdb.DuckDBPyConnection, folder: Path, profile: str) -> str:
@@ -148,13 +150,23 @@ def _reconciliation(warehouse: duckdb.DuckDBPyConnection) -> dict:
 
 
 def _schema(warehouse: duckdb.DuckDBPyConnection) -> dict:
-    """Every key and its types by family, and every system metric in the runs' own logs."""
+    """Every key and its types by family, every system metric in the runs' own logs, and what was not landed."""
     found: dict[str, dict[str, list[str]]] = {}
     sql = "select family, field, json_type from observed_fields order by family, field, json_type"
     for family, field, kind in warehouse.execute(sql).fetchall():
         found.setdefault(family, {}).setdefault(field, []).append(kind)
     logged = [name for (name,) in warehouse.execute("select metric from system_metrics order by metric").fetchall()]
-    return found | {"wandb_system_logs": {name: ["number"] for name in logged}}
+    found["wandb_system_logs"] = {name: ["number"] for name in logged}
+    arrays = _arrays_not_landed(warehouse)
+    return found | ({"not_landed": {"candidates": arrays, "command": LANDS_ARRAYS}} if arrays else {})
+
+
+def _arrays_not_landed(warehouse: duckdb.DuckDBPyConnection) -> list[str]:
+    """Token arrays that candidates had, where those of some file were not asked for."""
+    seen = "select distinct field from observed_fields where family = 'candidates' order by field"
+    lacking = "select count(*) from candidate_files where not has_token_arrays"
+    [(count,)] = warehouse.execute(lacking).fetchall()
+    return [field for (field,) in warehouse.execute(seen).fetchall() if count and field in TOKEN_ARRAYS]
 
 
 def _section(warehouse: duckdb.DuckDBPyConnection, profile: str, absent: list[str]) -> str:
@@ -168,10 +180,13 @@ def _section(warehouse: duckdb.DuckDBPyConnection, profile: str, absent: list[st
         "- `tables/training_metrics.csv` and `.json`: every native metric, one row per completed step",
         "- `tables/reconciliation.json`: native metrics beside W&B, and three counts of system records",
         "- `tables/schema.json`: every key and type that was seen",
-        "- `records/<run>/rollout/`: each candidate, one a line, with its label\n",
+        "- `records/<run>/rollout/`: each candidate as it was written, one a line, and its label in `.labels.csv`\n",
     ]
     if profile == "reading":
         lines.append("This is the reading copy: arrays with one number a token and saved steps are left out.\n")
+    if arrays := _arrays_not_landed(warehouse):
+        names = ", ".join(f"`{name}`" for name in arrays)
+        lines.append(f"Not landed, so not in `records/`: {names}. `{LANDS_ARRAYS}` lands them.\n")
     if absent:
         lines.append(f"Not copied, because no longer where they were ingested: {', '.join(absent)}.\n")
     return "\n".join(lines)

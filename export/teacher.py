@@ -29,7 +29,7 @@ def write(warehouse: duckdb.DuckDBPyConnection, folder: Path, profile: str) -> s
         "zero.\n\n"
         "- `tables/teacher_costs.csv`: by step and role\n"
         "- `tables/teacher_spend_reconciliation.csv`: beside the run's own ledger\n"
-        "- `records/<run>/teacher_calls/`: each call, one a line, with its label\n"
+        "- `records/<run>/teacher_calls/`: each call, one a line, and its label in `.labels.csv`\n"
     )
 
 

@@ -8,7 +8,7 @@ ROUNDS = Kind(
     known_by="`siblings.jsonl` of candidates, `eval_*.json` of attempts, `scheduler*.jsonl` of events, "
     "`checkpoints/global_step_<N>/`, `wandb_export/<run>/`",
     domains=("rounds",),
-    reader_version=1,
+    reader_version=2,
     tables=(
         "rounds_files",
         "rounds_candidates",

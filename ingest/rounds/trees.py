@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from homes.candidates import CANDIDATE, TOKEN_ARRAYS
+from homes.candidates import TOKEN_ARRAYS
 from homes.landing import Batches, Source
 from homes.names import storable
 from homes.paths import Home
 from ingest.formats.heads import head, is_blank, keys_in, may_hold
-from ingest.formats.json_lines import read_objects, take_columns
+from ingest.formats.json_lines import read_objects, read_objects_and_texts, take_columns
 from ingest.formats.json_values import Fields, object_items, other_json, parse_json
 from ingest.formats.rows import FieldCounts, Rows, quarantine_line
 from ingest.formats.values import Unreadable, as_number, as_time, path_number
@@ -30,6 +30,35 @@ _ROUND = re.compile(r"round_(\d+)(?:\.attempt(\d+))?$")
 _EVALUATION = re.compile(r"eval_(.+)\.json$")
 _TIMES = ("created_at", "generated_at", "recorded_at", "timestamp", "exec_started_at")
 
+CANDIDATE = (
+    ("run_id", "run_id", "text"),
+    ("step", "step", "integer"),
+    ("round", "round", "integer"),
+    ("global_step", "global_step", "integer"),
+    ("task", "task", "text"),
+    ("chain", "chain", "text"),
+    ("unit", "unit", "text"),
+    ("group_id", "group_id", "text"),
+    ("sibling_index", "sibling_index", "integer"),
+    ("is_behavior", "is_behavior", "boolean"),
+    ("behavior_index", "behavior_index", "integer"),
+    ("behavior_action", "behavior_action", "text"),
+    ("prompt_sha256", "prompt_sha256", "text"),
+    ("code_sha256", "code_sha256", "text"),
+    ("response_text", "response_text", "text"),
+    ("is_valid", "valid", "boolean"),
+    ("is_better_than_anchor", "better_than_anchor_before", "boolean"),
+    ("debug_streak", "debug_streak", "integer"),
+    ("ropd_q", "ropd_q", "number"),
+    ("group_mean_q", "group_mean_q", "number"),
+    ("reward", "reward", "number"),
+    ("reward_rule", "reward_rule", "text"),
+    ("penalty_json", "penalty", "json"),
+    ("grpo_reward_mean", "grpo_reward_mean", "number"),
+    ("advantage", "advantage", "number"),
+    ("teacher_calls", "teacher_calls", "integer"),
+    ("cost_usd", "cost_usd", "number"),
+)
 ATTEMPT = (
     ("run_id", "run_id", "text"),
     ("policy", "policy", "text"),
@@ -116,13 +145,14 @@ def _read_candidates(path: Path, has_token_arrays: bool) -> Batches:
         "round_in_path": numbers[0],
         "attempt_in_path": numbers[1],
         "modified_at": as_time(path.stat().st_mtime),
+        "has_token_arrays": has_token_arrays,
     }
     file = Rows("rounds_files")
     file.add(row)
     yield from file.last_batches()
     seen = FieldCounts("candidates")
     candidates, costs = Rows("rounds_candidates"), Rows("rounds_candidate_costs")
-    for number, fields in read_objects(path):
+    for number, fields, text in read_objects_and_texts(path):
         if isinstance(fields, Unreadable):
             yield quarantine_line(number, fields)
             continue
@@ -134,7 +164,7 @@ def _read_candidates(path: Path, has_token_arrays: bool) -> Batches:
             seen.add(object_items(fields[key]), f"{key}.")
         for cost in _costs(fields, number):
             costs.add(cost)
-        candidates.add(_candidate(fields, number, has_token_arrays))
+        candidates.add(_candidate(fields, number) | {"line_json": text if has_token_arrays else _reduced(fields, text)})
         yield from candidates.full_batches()
         yield from costs.full_batches()
     yield from candidates.last_batches()
@@ -151,17 +181,18 @@ def _missing_name(fields: Fields) -> str | None:
     return None
 
 
-def _candidate(fields: Fields, number: int, has_token_arrays: bool) -> Fields:
+def _candidate(fields: Fields, number: int) -> Fields:
     result, parent = object_items(fields.get("result")), object_items(fields.get("parent_result"))
     recorded = (take_columns(dict(fields), (("at", key, "time"),))["at"] for key in _TIMES)
     row = {"line_number": number, "recorded_at": next((at for at in recorded if at), None)}
-    row |= take_columns(fields, CANDIDATE) | take_columns(result, RESULT)
-    row |= {f"parent_{name}": value for name, value in take_columns(parent, RESULT).items()}
-    if not has_token_arrays:
-        for key in TOKEN_ARRAYS:
-            fields.pop(key, None)
-    row["other_json"] = other_json(fields)
-    return row
+    row |= take_columns(dict(fields), CANDIDATE) | take_columns(result, RESULT)
+    return row | {f"parent_{name}": value for name, value in take_columns(parent, RESULT).items()}
+
+
+def _reduced(fields: Fields, text: str) -> str:
+    """A candidate's line without its token arrays; the line itself where it has none."""
+    kept = {key: value for key, value in fields.items() if key not in TOKEN_ARRAYS}
+    return text if len(kept) == len(fields) else other_json(kept) or "{}"
 
 
 def _costs(fields: Fields, number: int) -> Iterator[Fields]:

@@ -15,11 +15,13 @@ SAMPLES_A_STEP = 3
 
 
 def write_metrics(folder: Path, shape: Shape, seed: int, figures: dict[int, dict]) -> list[list]:
-    """Write `verl_metrics/`, `wandb/` and `wandb_export/` of the run. Returns the truth: (step, metric, value)."""
+    """Write `verl_metrics/`, `wandb/` and `wandb_export/` of the run. Returns the truth: (step, metric, value,
+    name of the file that stands)."""
     rng = random.Random(f"metrics/{seed}")
     run = folder / RUN
     names = [f"actor/layer_{n}/grad_norm" for n in range(20)] + ["actor/entropy", "perf/mfu", "timing_s/gen"]
     standing = {step: _values(rng, step, names, figures[step]) for step in range(1, shape.rounds + 1)}
+    names_of: dict[int, str] = {}
     for launch, (part, first, last) in enumerate(SEGMENTS):
         steps = range(first, (last or shape.rounds) + 1)
         rows = {step: standing[step] for step in steps}
@@ -28,6 +30,7 @@ def write_metrics(folder: Path, shape: Shape, seed: int, figures: dict[int, dict
         file = f"rounds.{part}.jsonl" if part else "rounds.jsonl"
         lines = ({"step": step, "data": data} for step, data in rows.items())
         write_lines(run / "verl_metrics" / "distillation" / file, lines)
+        names_of |= dict.fromkeys(steps, file)
         at = begins(first) - timedelta(minutes=5)
         place = run / "wandb" / "wandb" / f"run-{at:%Y%m%d_%H%M%S}-{TRACKER_ID}"
         _write_log(place, TRACKER_ID, at.timestamp(), rows, is_last=launch == len(SEGMENTS) - 1)
@@ -39,7 +42,7 @@ def write_metrics(folder: Path, shape: Shape, seed: int, figures: dict[int, dict
     write_json(export / "run.json", {"id": TRACKER_ID, "state": "finished", "eventsLineCount": shape.system_events})
     records = [{"_timestamp": begins(1).timestamp() + n, "system.cpu": 1.5 * n} for n in range(shape.system_rows)]
     write_json(export / "system_metrics.json", records)
-    return [[step, metric, value] for step, data in standing.items() for metric, value in data.items()]
+    return [[step, *found, names_of[step]] for step, data in standing.items() for found in data.items()]
 
 
 def logged_sample_count(shape: Shape) -> int:

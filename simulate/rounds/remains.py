@@ -13,16 +13,25 @@ HELD_OUT = ("spooky-author-identification", "dogs-vs-cats-redux-kernels-edition"
 CHAINS, ATTEMPTS = 2, 4
 VALID_ATTEMPTS = {"sft": (3, 2), "step_9": (6, 4)}
 """Valid attempts of each policy on each held-out task, of eight."""
+RULE = "more_valid_attempts"
+EVALUATION = [
+    "plan_name", "run_id", "policy", "role", "task", "expected_attempt_count", "attempt_count", "valid_count",
+    "is_complete", "best_score", "final_valid_count", "final_score", "rule",
+]  # fmt: skip
+SAVED = [
+    "run_id", "step", "has_adapter", "adapter_sha256", "lora_rank", "lora_alpha", "has_adapter_config",
+    "has_task_state", "missing_parts", "file_count", "size_bytes", "is_diagnostic",
+]  # fmt: skip
 RANK, ALPHA = 32, 64
 BASE = "Qwen/Qwen3.5-9B-Base"
 WITHOUT_STATE = 7
 
 
 def write_evaluation(folder: Path, seed: int) -> list[list]:
-    """Write `eval_<policy>.json`. Returns the truth: (policy, task, attempts, valid, lowest valid score)."""
+    """Write `eval_<policy>.json`. Returns the truth of each policy and task, in the columns of EVALUATION."""
     rng = random.Random(f"evaluation/{seed}")
     truth = []
-    for policy, _ in POLICIES:
+    for policy, role in POLICIES:
         entries = []
         for task, count in zip(HELD_OUT, VALID_ATTEMPTS[policy], strict=True):
             valids = [True] * count + [False] * (CHAINS * ATTEMPTS - count)
@@ -40,7 +49,11 @@ def write_evaluation(folder: Path, seed: int) -> list[list]:
                         "outcome": "ok" if valid else "error",
                     }
                 )
-            truth.append([policy, task, len(valids), count, min(s for s in scores if s is not None)])
+            last = [score for score in scores[ATTEMPTS - 1 :: ATTEMPTS] if score is not None]
+            best = min(score for score in scores if score is not None)
+            final = [len(last), sum(last) / len(last) if last else None]
+            planned = CHAINS * ATTEMPTS
+            truth.append(["held-out", RUN, policy, role, task, planned, len(valids), count, "true", best, *final, RULE])
         write_json(folder / RUN / f"eval_{policy}.json", entries)
     return truth
 
@@ -69,7 +82,7 @@ def write_scheduler(folder: Path, shape: Shape) -> list[list]:
 
 
 def write_saved_steps(folder: Path, shape: Shape, seed: int) -> list[list]:
-    """Write `checkpoints/global_step_<N>/`. Returns the truth: (step, adapter's SHA-256, has a task state)."""
+    """Write `checkpoints/global_step_<N>/`. Returns the truth of each step, in the columns of SAVED."""
     rng = random.Random(f"saved/{seed}")
     truth = []
     for step in range(1, min(shape.rounds, 9) + 1):
@@ -82,5 +95,9 @@ def write_saved_steps(folder: Path, shape: Shape, seed: int) -> list[list]:
         (place / "optim_world_size_1_rank_0.pt").write_bytes(rng.randbytes(512))
         if step != WITHOUT_STATE:
             write_json(place / "task_states" / "state_0.json", {"step": step})
-        truth.append([step, hashlib.sha256(weights).hexdigest(), step != WITHOUT_STATE])
+        missing = "task_state" if step == WITHOUT_STATE else None
+        sizes = [path.stat().st_size for path in place.rglob("*") if path.is_file()]
+        adapter = ["true", hashlib.sha256(weights).hexdigest(), RANK, ALPHA, "true"]
+        has_state = str(step != WITHOUT_STATE).lower()
+        truth.append([RUN, step, *adapter, has_state, missing, len(sizes), sum(sizes), "false"])
     return truth

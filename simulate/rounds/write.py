@@ -2,17 +2,21 @@
 
 import math
 from collections import Counter
+from datetime import timedelta
 from pathlib import Path
 
 from simulate.files import write_csv
 from simulate.rounds.candidates import write_candidates
 from simulate.rounds.metrics import logged_sample_count, write_metrics
-from simulate.rounds.plan import DIAGNOSTIC, REGISTERED, RUN, TRACKER_ID, Shape, shape_of
+from simulate.rounds.plan import DIAGNOSTIC, REGISTERED, RUN, TRACKER_ID, Shape, begins, shape_of
 from simulate.rounds.remains import (
     ATTEMPTS,
     CHAINS,
+    EVALUATION,
     HELD_OUT,
     POLICIES,
+    RULE,
+    SAVED,
     write_evaluation,
     write_saved_steps,
     write_scheduler,
@@ -22,6 +26,13 @@ from simulate.rounds.teacher import PRICES, standing, write_teacher
 THRESHOLDS = {"baseline": 24, "primary": 60}
 CANDIDATE = ["run_id", "step", "group_id", "sibling_index", "task", "drop_reason", "is_valid", "outcome"]
 CANDIDATE += ["reward_rule", "has_penalty", "reward", "advantage", "is_behavior", "cost_usd"]
+
+
+WINDOW = [
+    "run_id", "window_name", "role", "first_step", "last_step", "expected_candidate_count", "candidate_count",
+    "valid_count", "unknown_validity_count", "task_row_count", "valid_fraction", "low", "high", "threshold_valid_count",
+    "registered_at", "first_candidate_at", "is_preregistered", "is_complete", "passes", "source",
+]  # fmt: skip
 
 
 def write(folder: Path, scale: str, seed: int) -> None:
@@ -46,18 +57,18 @@ def write_shape(folder: Path, shape: Shape, seed: int, has_truth: bool = True) -
     kept = [dict(zip(CANDIDATE, row, strict=True)) for row in candidates]
     kept = [row for row in kept if row["drop_reason"] is None and row["run_id"] != DIAGNOSTIC]
     _write_counts(truth, kept, shape)
-    write_csv(truth / "rounds_training_metrics.csv", ["step", "metric", "value"], metrics)
+    header = ["run_id", "step", "metric", "value", "file_name"]
+    write_csv(truth / "rounds_training_metrics.csv", header, ([RUN, *row] for row in metrics))
     shared = [[RUN, shape.rounds, len(metrics), 0]]
     header = ["run_id", "step_count", "shared_value_count", "disagreement_count"]
     write_csv(truth / "rounds_metric_reconciliation.csv", header, shared)
     counts = [[RUN, shape.system_rows, logged_sample_count(shape), shape.system_events]]
     header = ["run_id", "exported_row_count", "logged_row_count", "server_event_count"]
     write_csv(truth / "rounds_system_metric_counts.csv", header, counts)
-    header = ["policy", "task", "attempt_count", "valid_count", "best_score"]
-    write_csv(truth / "rounds_evaluation_summary.csv", header, attempts)
+    write_csv(truth / "rounds_evaluation_summary.csv", EVALUATION, attempts)
     header = ["capacity_before", "capacity_after", "reason"]
     write_csv(truth / "rounds_scheduler_events.csv", header, events)
-    write_csv(truth / "rounds_saved_steps.csv", ["step", "adapter_sha256", "has_task_state"], saved)
+    write_csv(truth / "rounds_saved_steps.csv", SAVED, saved)
     header = ["call_id", "run_id", "step", "role", "input_tokens", "cached_input_tokens", "output_tokens"]
     write_csv(truth / "teacher_calls.csv", [*header, "reasoning_tokens", "cost_usd", "cost_source"], standing(calls))
     write_csv(truth / "teacher_spend.csv", ["step", "role", "cost_usd"], ledger)
@@ -66,18 +77,24 @@ def write_shape(folder: Path, shape: Shape, seed: int, has_truth: bool = True) -
 def _write_counts(truth: Path, kept: list[dict], shape: Shape) -> None:
     total = Counter((row["run_id"], row["step"], row["task"]) for row in kept)
     valid = Counter((row["run_id"], row["step"], row["task"]) for row in kept if row["is_valid"])
-    header = ["run_id", "step", "task", "candidate_count", "valid_count"]
-    write_csv(truth / "rounds_task_validity.csv", header, ([*k, count, valid[k]] for k, count in sorted(total.items())))
-    branches = Counter((row["reward_rule"], row["is_valid"], row["has_penalty"]) for row in kept)
-    header = ["reward_rule", "is_valid", "has_penalty", "candidate_count"]
+    header = ["run_id", "step", "task", "candidate_count", "valid_count", "unknown_validity_count", "valid_fraction"]
+    write_csv(
+        truth / "rounds_task_validity.csv",
+        header,
+        ([*k, count, valid[k], 0, valid[k] / count] for k, count in sorted(total.items())),
+    )
+    branches = Counter((row["run_id"], row["reward_rule"], row["is_valid"], row["has_penalty"]) for row in kept)
+    header = ["run_id", "reward_rule", "is_valid", "has_penalty", "candidate_count"]
     write_csv(truth / "rounds_reward_branches.csv", header, ([*key, count] for key, count in sorted(branches.items())))
     rows = []
-    for name, _, first, last in windows(shape):
+    for name, role, first, last in windows(shape):
         inside = [row for row in kept if first <= row["step"] <= last]
-        count = sum(row["is_valid"] for row in inside)
-        rows.append([name, first, last, len(inside), count, *wilson(count, len(inside)), count >= THRESHOLDS[name]])
-    header = ["window_name", "first_step", "last_step", "candidate_count", "valid_count"]
-    write_csv(truth / "rounds_validity_windows.csv", [*header, "low", "high", "passes"], rows)
+        count, tasks = sum(row["is_valid"] for row in inside), len({(row["step"], row["task"]) for row in inside})
+        share = [count, 0, tasks, count / len(inside), *wilson(count, len(inside)), THRESHOLDS[name]]
+        times = [f"{REGISTERED:%Y-%m-%d %H:%M:%S}", f"{begins(first) + timedelta(minutes=10):%Y-%m-%d %H:%M:%S}"]
+        verdict = ["true", "true", str(count >= THRESHOLDS[name]).lower()]
+        rows.append([RUN, name, role, first, last, 240, len(inside), *share, *times, *verdict, "run card"])
+    write_csv(truth / "rounds_validity_windows.csv", WINDOW, rows)
 
 
 def windows(shape: Shape) -> list[tuple[str, str, int, int]]:
@@ -137,7 +154,7 @@ def _declare(folder: Path, shape: Shape) -> None:
                 CHAINS,
                 ATTEMPTS,
                 "true",
-                "more_valid_attempts",
+                RULE,
                 registered,
                 "run card",
             ]

@@ -3,6 +3,7 @@
 import csv
 import hashlib
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,8 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
     seamline("init", home=home)
     for path in (simulated / "declared").glob("*.csv"):
         (home / "declared" / path.name).write_text(path.read_text())
-    for kind in ("rounds", "native-metrics", "teacher-calls", "wandb"):
+    seamline("ingest", "rounds", "--token-arrays", simulated / "rounds", home=home)
+    for kind in ("native-metrics", "teacher-calls", "wandb"):
         seamline("ingest", kind, simulated / "rounds", home=home)
     seamline("build", home=home)
     return home
@@ -46,6 +48,10 @@ def reading(campaign: Path) -> Path:
 def rows(path: Path) -> list[dict]:
     with open(path, newline="") as handle:
         return list(csv.DictReader(handle))
+
+
+def lines_of(paths: Iterable[Path]) -> list[bytes]:
+    return sorted(line for path in paths for line in path.read_bytes().split(b"\n") if line)
 
 
 def digests(folder: Path) -> dict[str, str]:
@@ -95,12 +101,25 @@ def test_the_tables(archive: Path) -> None:
     assert {row["role"] for row in costs} == {"reference", "rubric", "verifier"}
 
 
-def test_the_archive_has_every_landed_record(archive: Path) -> None:
-    lines = [json.loads(line) for path in archive.rglob("rollout/*.jsonl") for line in path.read_text().splitlines()]
-    assert len(lines) == 720 + 37 + 1 + 16
-    kept = [line for line in lines if line["_seamline"]["drop_reason"] is None and line["run_id"] == "ropd-sim-wide"]
-    assert len({(line["step"], line["group_id"], line["sibling_index"]) for line in kept}) == 720
-    assert all(len(line["response_text"]) == 4000 and line["verdict_row"]["input_ids"] == [1, 2, 3] for line in lines)
+def test_the_archive_gives_back_every_line_byte_for_byte(campaign: Path, archive: Path) -> None:
+    found = campaign.parent.parent.glob("simulated*/card/rounds/**/siblings.jsonl")
+    upstream = lines_of({path.resolve() for path in found})
+    (cut,) = [line for line in upstream if not line.endswith(b"}")]
+    assert lines_of(archive.rglob("rollout/*.jsonl")) == [line for line in upstream if line != cut]
+    assert len(upstream) == 720 + 37 + 1 + 16 + 1
+    assert "not_landed" not in json.loads((archive / "tables" / "schema.json").read_text())
+
+
+def test_labels_lie_beside_the_records(archive: Path) -> None:
+    kept = set()
+    for path in archive.rglob("rollout/*.jsonl"):
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        labels = rows(path.with_suffix(".labels.csv"))
+        assert [row["line"] for row in labels] == [str(number) for number in range(1, len(lines) + 1)]
+        for line, label in zip(lines, labels, strict=True):
+            if not label["drop_reason"] and label["is_diagnostic"] == "false":
+                kept.add((line["step"], line["group_id"], line["sibling_index"]))
+    assert len(kept) == 720
     paths = {path.relative_to(archive).as_posix() for path in archive.rglob("*")}
     step = "records/ropd-sim-wide/checkpoints/global_step_9"
     assert f"{step}/lora_adapter/adapter_model.safetensors" in paths and f"{step}/tokenizer.json" in paths
@@ -131,6 +150,25 @@ def test_only_arrays_of_numbers_with_those_names_are_left_out() -> None:
     kept = {"prompt_ids": ["a"], "nested": [{"response_logprobs": "n/a", "ids": [1]}], "response_token_ids": 3}
     assert json.loads(_reduced(json.dumps(value), "reading")) == kept
     assert json.loads(_reduced(json.dumps(value), "archive")) == value
+
+
+def test_arrays_that_were_not_landed_are_named_with_what_lands_them(tmp_path: Path) -> None:
+    home, folder = tmp_path / "home", tmp_path / "run" / "round_1"
+    folder.mkdir(parents=True)
+    plain = '{"group_id": 7, "sibling_index": 0, "chain": 3, "created_at": 1757350000, "response_text": "\\u00e9 é"}'
+    long = '{"group_id": 7, "sibling_index": 1, "chain": "3", "step": null, "input_ids": [1, 2]}'
+    (folder / "siblings.jsonl").write_text(f"{plain}\n{long}\n")
+    seamline("init", home=home)
+    seamline("ingest", "rounds", tmp_path / "run", home=home)
+    seamline("build", home=home)
+    seamline("export", tmp_path / "out", "--no-figures", home=home)
+    first, second = (tmp_path / "out/records/run/rollout/round_1.jsonl").read_text().splitlines()
+    assert first == plain
+    assert json.loads(second) == {"group_id": 7, "sibling_index": 1, "chain": "3", "step": None}
+    left_out = json.loads((tmp_path / "out/tables/schema.json").read_text())["not_landed"]
+    assert left_out == {"candidates": ["input_ids"], "command": "seamline ingest rounds PATH --token-arrays"}
+    readme = (tmp_path / "out/README.md").read_text()
+    assert "Not landed, so not in `records/`: `input_ids`. `seamline ingest rounds PATH --token-arrays`" in readme
 
 
 def test_the_same_export_has_the_same_bytes(campaign: Path, archive: Path) -> None:

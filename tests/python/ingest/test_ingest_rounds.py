@@ -48,46 +48,45 @@ def test_candidates_that_can_not_be_read_are_quarantined_with_their_line(landing
     assert found["line 8"] == "not UTF-8 text"
 
 
-def test_what_is_no_declared_type_stays_in_other_json(landing: Landing, tmp_path: Path) -> None:
+def test_what_is_no_declared_type_stays_in_the_line(landing: Landing, tmp_path: Path) -> None:
     odd = {"reward": "high", "valid": 1, "step": 2.5, "task": ["a"], "debug_streak": None, "code_sha256": 7}
     siblings(tmp_path, PLACE | odd | {"unknown": {"deep": [1, None]}})
     landing.ingest(ingest_rounds, tmp_path)
-    columns = "reward, is_valid, step, task, debug_streak, code_sha256, other_json"
-    ((*typed, other),) = landing.rows(f"select {columns} from landed", "rounds_candidates")
+    columns = "reward, is_valid, step, task, debug_streak, code_sha256, line_json"
+    ((*typed, line),) = landing.rows(f"select {columns} from landed", "rounds_candidates")
     assert typed == [None, None, None, None, None, "7"]
-    assert json.loads(other) == {
-        "reward": "high",
-        "valid": 1,
-        "step": 2.5,
-        "task": ["a"],
-        "unknown": {"deep": [1, None]},
-    }
+    assert json.loads(line) == PLACE | odd | {"unknown": {"deep": [1, None]}}
 
 
 def test_lines_that_only_a_tolerant_parser_reads(landing: Landing, tmp_path: Path) -> None:
-    siblings(
-        tmp_path,
+    lines = (
         '{"group_id": "g", "sibling_index": 0, "reward": NaN, "odd": [1e999]}',
         '{"group_id": "g", "sibling_index": 1, "response_text": "half \\ud800 pair"}',
         '{"group_id": "g", "sibling_index": 2, "huge": 123456789012345678901234567890}',
     )
+    siblings(tmp_path, *lines)
     landing.ingest(ingest_rounds, tmp_path)
-    columns = "sibling_index, cast(reward as varchar), response_text, other_json"
-    assert landing.rows(f"select {columns} from landed order by 1", "rounds_candidates") == [
-        (0, "nan", None, '{"odd":[Infinity]}'),
-        (1, None, "half \\ud800 pair", None),
-        (2, None, None, '{"huge":123456789012345678901234567890}'),
+    columns = "cast(reward as varchar), response_text, line_json"
+    assert landing.rows(f"select {columns} from landed order by sibling_index", "rounds_candidates") == [
+        ("nan", None, lines[0]),
+        (None, "half \\ud800 pair", lines[1]),
+        (None, None, lines[2]),
     ]
 
 
 def test_token_arrays_land_only_where_they_are_asked_for(landing: Landing, tmp_path: Path) -> None:
-    siblings(tmp_path, PLACE | {"response_logprobs": [-0.5], "input_ids": [1], "kept": {"input_ids": [2]}})
-    other = "select other_json from landed"
+    arrays = {"response_logprobs": [-0.5], "input_ids": [1]}
+    rest = PLACE | {"chain": 3, "task": None, "kept": {"input_ids": [2]}}
+    siblings(tmp_path, rest | arrays)
+    columns = "select line_json from landed"
     landing.ingest(ingest_rounds, tmp_path)
-    assert landing.rows(other, "rounds_candidates") == [('{"kept":{"input_ids":[2]}}',)]
+    ((text,),) = landing.rows(columns, "rounds_candidates")
+    assert json.loads(text) == rest
+    assert landing.rows("select has_token_arrays from landed", "rounds_files") == [(False,)]
     assert landing.ingest(ingest_rounds, tmp_path, True).landed == 1
-    ((text,),) = landing.rows(other, "rounds_candidates")
-    assert json.loads(text) == {"response_logprobs": [-0.5], "input_ids": [1], "kept": {"input_ids": [2]}}
+    ((text,),) = landing.rows(columns, "rounds_candidates")
+    assert json.loads(text) == rest | arrays
+    assert landing.rows("select has_token_arrays from landed", "rounds_files") == [(True,)]
 
 
 @pytest.mark.parametrize(
@@ -129,10 +128,8 @@ def test_costs_by_role_and_results_are_taken_apart(landing: Landing, tmp_path: P
         ("rubric", 0.25),
         ("verifier", None),
     ]
-    columns = "outcome, score, parent_outcome, parent_score, result_json"
-    assert landing.rows(f"select {columns} from landed", "rounds_candidates") == [
-        ("ok", 0.5, "seeded", None, '{"score":0.5,"outcome":"ok","error":null}')
-    ]
+    columns = "outcome, score, parent_outcome, parent_score"
+    assert landing.rows(f"select {columns} from landed", "rounds_candidates") == [("ok", 0.5, "seeded", None)]
     seen = landing.rows(
         "select field, json_type from landed where field like 'result%' order by all", "observed_fields"
     )

@@ -10,7 +10,8 @@ final as (
         sources.source,
         files.run_in_path,
         files.round_in_path,
-        files.attempt_in_path
+        files.attempt_in_path,
+        files.has_token_arrays
     from files
     inner join sources on files.source_name = sources.source_name
 )

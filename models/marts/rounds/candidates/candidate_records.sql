@@ -1,37 +1,8 @@
 -- Grain: one row per line of a file of candidates (source_name, line_number).
--- The candidate as it was written, in the order of the files; `candidates` has its label.
+-- The candidate as it was written, in the order of the files; `candidates` has its fields and its label.
 select
     source_name,
     line_number,
-    run_id,
-    step,
-    round,
-    global_step,
-    task,
-    chain,
-    unit,
-    group_id,
-    sibling_index,
-    is_behavior,
-    behavior_index,
-    behavior_action,
-    prompt_sha256,
-    code_sha256,
     response_text,
-    is_valid,
-    result_json,
-    parent_result_json,
-    anchor_result_json,
-    is_better_than_anchor,
-    debug_streak,
-    ropd_q,
-    group_mean_q,
-    reward,
-    reward_rule,
-    penalty_json,
-    grpo_reward_mean,
-    advantage,
-    teacher_calls,
-    cost_usd,
-    other_json
+    line_json
 from {{ ref('stg_rounds__candidate_records') }}

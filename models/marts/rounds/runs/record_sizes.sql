@@ -4,13 +4,7 @@ with candidates as (
     select
         source_name,
         count(*) as record_count,
-        sum(
-            600 + (
-                coalesce(bit_length(response_text), 0) + coalesce(bit_length(result_json), 0)
-                + coalesce(bit_length(parent_result_json), 0) + coalesce(bit_length(anchor_result_json), 0)
-                + coalesce(bit_length(other_json), 0)
-            ) / 8
-        ) as size_bytes
+        sum(40 + bit_length(line_json) / 8) as size_bytes
     from {{ ref('candidate_records') }}
     group by source_name
 ),
