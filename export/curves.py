@@ -58,12 +58,15 @@ def _write_curves(warehouse: duckdb.DuckDBPyConnection, folder: Path, stems: dic
     """by-arm/ and all_arms_wide.csv; returns the file of each arm that has a curve."""
     metrics = sorted(metric for (metric,) in warehouse.execute("select metric from metrics").fetchall())
     place = {metric: column for column, metric in enumerate(metrics)}
+    beside = {arm for (arm,) in warehouse.execute("select arm from arms where is_diagnostic").fetchall()}
     files: dict[str, str] = {}
 
     def all_lines(curves: Iterable[Wide]) -> Iterator[str]:
         for curve in curves:
             files[curve.file] = f"by-arm/{stems[curve.file]}.csv"
             write_lines(folder / files[curve.file], [*LEADS, *_headings(curve.names)], lines(curve))
+            if curve.file in beside:
+                continue
             columns = np.array([place[name] for name in curve.names], dtype=np.int64)
             arm = quote(curve.file)
             yield from (f"{arm},{line}" for line in lines(curve, columns, len(metrics)))
@@ -107,11 +110,12 @@ def _run_files(warehouse: duckdb.DuckDBPyConnection, stems: dict[str, str]) -> d
 def row_counts(warehouse: duckdb.DuckDBPyConnection) -> dict[str, int]:
     """Rows that the marts hold for each CSV file."""
     steps = dict(warehouse.execute("select arm, step_count from arms").fetchall())
+    [(formal,)] = warehouse.execute("select sum(step_count) from arms where not is_diagnostic").fetchall()
     stems = file_stems(steps)
     rows = dict(warehouse.execute("select run_id, row_count from runs").fetchall())
     return {
         "arms.csv": len(steps),
-        "all_arms_wide.csv": sum(steps.values()),
+        "all_arms_wide.csv": formal or 0,
         **{f"by-arm/{stems[arm]}.csv": count for arm, count in steps.items()},
         **{file: rows[run] for run, file in _run_files(warehouse, stems).items()},
     }

@@ -36,13 +36,21 @@ def index(warehouse: duckdb.DuckDBPyConnection, curves: Mapping[str, str], runs:
     deviations = deviations_of(warehouse)
     parts = [
         "# Which runs make each curve\n",
-        f"{len(arms)} arms out of {sum(map(len, runs_of.values()))} runs. Every row that a run logged is in its by-run "
-        "file; `_drop_reason` there says why a row is not on the curve (empty: it is).\n",
+        f"{_counted(warehouse)}. Every row that a run logged is in its by-run file; `_drop_reason` there says why a "
+        "row is not on the curve (empty: it is).\n",
         _arm_table(arms, curves),
         *(_arm_section(arm, runs_of.get(arm["arm"], []), deviations.get(arm["arm"], {}), curves, runs) for arm in arms),
         _notes(warehouse),
     ]
     return "\n".join(part for part in parts if part)
+
+
+def _counted(warehouse: duckdb.DuckDBPyConnection) -> str:
+    """How many arms and runs there are, and the diagnostic runs beside them."""
+    counts = dict(warehouse.execute("select thing, thing_count from campaign_counts").fetchall())
+    beside = counts["diagnostic_runs"]
+    told = f", and beside them {beside} diagnostic runs (not in `all_arms_wide.csv` and the figures)" if beside else ""
+    return f"{counts['arms']} arms, stitched out of {counts['runs']} runs{told}"
 
 
 def _arm_table(arms: list[Row], curves: Mapping[str, str]) -> str:
@@ -67,6 +75,8 @@ def _arm_table(arms: list[Row], curves: Mapping[str, str]) -> str:
 
 
 def _state(arm: Row) -> str:
+    if arm["is_diagnostic"]:
+        return "diagnostic"
     if not arm["step_count"]:
         return "no curve"
     if arm["is_running"]:
@@ -162,11 +172,10 @@ def _notes(warehouse: duckdb.DuckDBPyConnection) -> str:
 
 def readme_section(warehouse: duckdb.DuckDBPyConnection, curves: Mapping[str, str]) -> str:
     """What the files are, what to beware of, how the stitch was done with what margins, how to load them."""
-    arms = read_rows(warehouse, "select * from arms order by arm")
-    [(runs,)] = warehouse.execute("select thing_count from campaign_counts where thing = 'runs'").fetchall()
+    arms = read_rows(warehouse, "select * from arms where not is_diagnostic order by arm")
     parts = [
         "## Training curves\n",
-        f"Per-step training curves of {len(arms)} arms, stitched out of {runs} W&B runs.\n",
+        f"Per-step training curves of {_counted(warehouse)}.\n",
         markdown_table(
             ["path", "what"],
             [

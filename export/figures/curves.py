@@ -42,18 +42,21 @@ STRETCHES = """
         position_key, arm, segment_number, run_id, drop_reason, first_position, last_position, logged_step_count,
         row_count
     from step_stretches
+    where run_id in (select run_id from runs where not is_diagnostic)
     order by position_key, arm, segment_number, first_position
 """
 
 ROW_COUNTS = f"""
     select arm, run_id, {", ".join(f"{label.replace(' ', '_')}_row_count" for label in LABELS)}
     from runs
+    where not is_diagnostic
     order by arm, run_id
 """
 
 GPUS = """
     select arm, run_id, gpu_idx, started_after_hours, mean_busy_fraction, max_memory_allocated_bytes
     from gpu_intervals
+    where run_id in (select run_id from runs where not is_diagnostic)
     order by arm, run_id, gpu_idx, interval_idx
 """
 

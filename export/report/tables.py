@@ -57,6 +57,7 @@ READ = {
 TILES = {
     "arms": "arms",
     "runs": "runs",
+    "diagnostic_runs": "diagnostic runs beside them",
     "logged_rows": "logged rows",
     "kept_rows": "of them kept",
     "rollouts": "rollouts",
@@ -164,7 +165,7 @@ def arms(warehouse: duckdb.DuckDBPyConnection) -> list[dict[str, str]]:
             "kept": shown(arm["tightest_kept_gap_ratio"]),
             "note": " ".join(filter(None, [arm["note"], "Has a step hole." if arm["has_step_hole"] else ""])),
         }
-        for arm in read_rows(warehouse, "select * from arms order by arm")
+        for arm in read_rows(warehouse, "select * from arms where not is_diagnostic order by arm")
     ]
 
 

@@ -30,11 +30,13 @@ from ingest.wandb.json_items import read_json_items
 from ingest.wandb.run_json import RunJson, read_json_object, read_run_json, text_of
 
 SUFFIXES = (".csv", ".json", ".jsonl")
-HISTORIES = ("history", "history_scan_raw")
+RESPONSES = ("history_api", "history_scan_raw")
+"""Stems of what the API answered, sampled and scanned. Each is a kind of source: the one with the most rows stands."""
+HISTORIES = ("history", *RESPONSES)
 BESIDE = ("run", "config", "summary", "system_metrics")
 """Stems of files that are read with a history, and are none."""
 
-_NAMELESS = re.compile(r"history|history_scan_raw|export|data|metrics|rows|runs?|logs?|output|wandb(_export.*)?", re.I)
+_NAMELESS = re.compile(r"history(_api|_scan_raw)?|export|data|metrics|rows|runs?|logs?|output|wandb(_export.*)?", re.I)
 """Stems that name no run."""
 _EPOCH = datetime(1970, 1, 1)
 _START_KEYS = ("started_at", "startedAt", "start_time", "created_at", "createdAt")
@@ -60,13 +62,16 @@ def export_source(path: Path, run_id: str | None) -> Source:
     if run.facts.run_id is None:
         return Source("wandb", f"norun-{short_digest(str(path))}", str(path), digest, path.stat().st_size)
     arm = f"-{short_digest(run.facts.arm_in_path)}" if run.facts.arm_in_path else ""
-    return Source("wandb", f"{file_stem(run.facts.run_id)}-export{arm}", str(path), digest, path.stat().st_size)
+    return Source(
+        "wandb", f"{file_stem(run.facts.run_id)}-{run.facts.source_kind}{arm}", str(path), digest, path.stat().st_size
+    )
 
 
 def find_run(path: Path, run_id: str | None) -> ExportedRun:
     """The run of an exported history. `run_id` wins; otherwise its id comes from run.json, from the path
-    by-run/<arm>/<run_id>, then from the file's stem; it is None where none of them names a run."""
-    run = ExportedRun(LogFacts("wandb", source_kind="export"), [path])
+    by-run/<arm>/<run_id>, then from the file's stem, else from wandb_export/<run_id>/; it is None where none of them
+    names a run."""
+    run = ExportedRun(LogFacts("wandb", source_kind=path.stem if path.stem in RESPONSES else "export"), [path])
     others = [file for file in path.parent.iterdir() if file.suffix in SUFFIXES and file.stem not in BESIDE]
     is_nameless = _NAMELESS.fullmatch(path.stem) is not None
     is_alone = is_nameless or {file.stem for file in others} <= {path.stem}
@@ -79,6 +84,8 @@ def find_run(path: Path, run_id: str | None) -> ExportedRun:
         run.facts.run_id, run.facts.arm_in_path = path.stem, path.parent.name
     elif not is_nameless:
         run.facts.run_id = path.stem
+    elif path.parent.parent.name == "wandb_export":
+        run.facts.run_id = path.parent.name
     run.facts.run_id = run_id or run.facts.run_id
     if is_alone:
         run.files += [f for name in BESIDE for s in SUFFIXES if (f := path.parent / f"{name}{s}").is_file()]

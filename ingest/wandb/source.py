@@ -9,7 +9,7 @@ WANDB = Kind(
     help="W&B runs: .wandb logs, exported histories (CSV, JSON, JSONL), chart exports, or the API.",
     known_by="`*.wandb`; tables with W&B's columns (`_step`, `_timestamp`), or named `history` with `run.json` beside",
     domains=("curves",),
-    reader_version=1,
+    reader_version=2,
     tables=(
         "history_logs",
         "history_rows",

@@ -1,10 +1,12 @@
 -- Grain: one row per thing counted.
--- The campaign in a few numbers.
+-- The campaign in a few numbers: those of formal runs, and how many diagnostic ones stand beside them.
+{%- set formal = "coalesce(run_id, '') not in (select run_id from " ~ ref('runs') ~ " where is_diagnostic)" %}
 {%- set counted = [
-    ('arms', 'arms', none),
-    ('runs', 'runs', none),
-    ('logged_rows', 'run_rows', none),
-    ('kept_rows', 'run_rows', 'drop_reason is null'),
+    ('arms', 'arms', 'not is_diagnostic'),
+    ('runs', 'runs', 'not is_diagnostic'),
+    ('diagnostic_runs', 'runs', 'is_diagnostic'),
+    ('logged_rows', 'run_rows', formal),
+    ('kept_rows', 'run_rows', 'drop_reason is null and ' ~ formal),
     ('rollouts', 'rollouts', none),
     ('candidates', 'candidates', none),
     ('kept_candidates', 'candidates', 'drop_reason is null and not is_diagnostic'),

@@ -6,7 +6,8 @@ with runs as (
         count(*) as run_count,
         sum(log_count) as log_count,
         sum(row_count) as logged_row_count,
-        max(position_key) as position_key
+        max(position_key) as position_key,
+        bool_and(is_diagnostic) as is_diagnostic
     from {{ ref('runs') }}
     group by arm
 ),
@@ -70,7 +71,8 @@ final as (
         margins.tightest_kept_seam_ratio,
         margins.widest_collapsed_gap_ratio,
         coalesce(declared.headline_metric, '{{ var("headline_metric") }}') as headline_metric,
-        declared.note
+        declared.note,
+        runs.is_diagnostic
     from runs
     inner join families on runs.arm = families.arm
     left join lineages on runs.arm = lineages.arm

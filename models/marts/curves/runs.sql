@@ -59,13 +59,15 @@ final as (
         coalesce(row_counts.seam_collapsed_row_count, 0) as seam_collapsed_row_count,
         run_logs.is_unfinished,
         arm_keys.position_key,
-        rollout_runs.has_tool_parser_mismatch
+        rollout_runs.has_tool_parser_mismatch,
+        coalesce(identities.is_diagnostic, false) as is_diagnostic
     from run_arms
     inner join run_logs on run_arms.run_id = run_logs.run_id
     left join run_segments on run_arms.run_id = run_segments.run_id
     left join {{ ref('arm_keys') }} as arm_keys on run_arms.arm = arm_keys.arm
     left join row_counts on run_arms.run_id = row_counts.run_id
     left join {{ ref('rollout_runs') }} as rollout_runs on run_arms.run_name = rollout_runs.run_name
+    left join {{ ref('run_identities') }} as identities on run_arms.run_id = identities.reported_run_id
 )
 
 select * from final

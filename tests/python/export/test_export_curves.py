@@ -54,6 +54,8 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for arm, before, after in SEAMS:
         land_run(home, f"{arm}-1", [{"global_step": position} for position in before], arm=arm, hour=8)
         land_run(home, f"{arm}-2", [{"global_step": position} for position in after], arm=arm, hour=9)
+    land_run(home, "probe-1", [{"global_step": 1.0, "scores": 4.0}], arm="probe", hour=10)
+    declare(home, "run_roles", "probe-*,diagnostic,checks the cluster\n")
     declare(home, "run_exclusions", "bad-parser,,,,wrong | tool parser,a colleague\n")
     declare(home, "arms", "alpha,7,,false,,,,slow cluster\nAlpha,5,,false,,,,\n")
     declare(home, "metric_notes", "scores,fresh rubrics each step,false\n")
@@ -121,7 +123,7 @@ def test_wide_file_is_the_by_arm_files_one_below_the_other(out):
     assert list(wide.columns[4:]) == [*metrics, "logged_training_step", "word"]
     seen = 0
     for arm, file in files_of(out).items():
-        if not file:
+        if not file or arm == "probe":  # the diagnostic is in no figure
             continue
         own = pd.read_csv(out / file, dtype=str, keep_default_na=False)
         below = wide[wide.arm == arm].reset_index(drop=True)
@@ -144,13 +146,13 @@ def test_pandas_and_duckdb_read_the_numbers_back(out):
 
 def test_names_from_data_stay_inside_and_apart(out):
     files = files_of(out)
-    assert set(files) == {"alpha", "Alpha", WILD_ARM, LONG_ARM, "excluded-arm", "seam-a", "seam-b"}
+    assert set(files) == {"alpha", "Alpha", WILD_ARM, LONG_ARM, "excluded-arm", "seam-a", "seam-b", "probe"}
     assert files["excluded-arm"] == ""
     folded = {file.casefold() for file in files.values() if file}
-    assert len(folded) == 6
+    assert len(folded) == 7
     assert all(Path(file).parent == Path("by-arm") and len(file) < 160 for file in files.values() if file)
     assert {p.relative_to(out).as_posix() for p in (out / "by-arm").iterdir()} == set(files.values()) - {""}
-    assert len(list((out / "by-run").rglob("*.csv"))) == 6 + 4
+    assert len(list((out / "by-run").rglob("*.csv"))) == 7 + 4
     assert all(len(p.relative_to(out).parts) == 3 for p in (out / "by-run").rglob("*.csv"))
     assert not (out.parent / "up.csv").exists()
 
@@ -162,6 +164,18 @@ def test_arms_csv_is_the_mart(out, campaign):
     alpha = dict(zip(header, rows[[row[0] for row in rows].index("alpha")], strict=True))
     assert (alpha["step_count"], alpha["is_complete"], alpha["is_running"]) == ("7", "true", "false")
     assert (alpha["run_count"], alpha["logged_row_count"], alpha["median_gap"]) == ("3", "9", "100")
+
+
+def test_a_diagnostic_run_is_in_no_count(out, campaign):
+    told = "7 arms, stitched out of 11 runs, and beside them 1 diagnostic runs"
+    assert told in (out / "README.md").read_text() and told in (out / "INDEX.md").read_text()
+    header, *rows = read(out / "arms.csv")
+    assert {row[0] for row in rows if row[header.index("is_diagnostic")] == "true"} == {"probe"}
+    assert "| probe |" in (out / "INDEX.md").read_text() and "| diagnostic |" in (out / "INDEX.md").read_text()
+    counts = dict(query(campaign, "select thing, thing_count from campaign_counts"))
+    assert (counts["arms"], counts["runs"], counts["diagnostic_runs"]) == (7, 11, 1)
+    assert query(campaign, "select count(*) from headline_steps where arm = 'probe'") == [(0,)]
+    assert query(campaign, "select count(*) from run_rows") == [(counts["logged_rows"] + 1,)]
 
 
 def test_index_tells_of_every_arm_and_run(out):

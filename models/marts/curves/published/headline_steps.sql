@@ -1,6 +1,9 @@
 -- Grain: one row per (arm, training_step) at which the arm's headline metric was logged.
 -- The curve a reader looks at first: where a restart joins it, and where it ends.
-with arms as (select * from {{ ref('arms') }}),
+with arms as (
+    select * from {{ ref('arms') }}
+    where not is_diagnostic
+),
 
 headlines as (
     select

@@ -56,6 +56,25 @@ def test_an_export_that_tells_no_run_asks_for_it(stem: str, tmp_path: Path):
     assert rows(home, "from quarantine") == []
 
 
+@pytest.mark.parametrize("with_run_json", [True, False])
+def test_several_responses_in_one_folder_are_sources_of_one_run(with_run_json: bool, tmp_path: Path):
+    folder = tmp_path / "wandb_export" / "r77"
+    row = '{"_step": %d, "_timestamp": 1, "scores": 1}'
+    write(folder / "history.csv", "_step,_timestamp,scores\n0,1,1\n1,1,1\n2,1,1\n3,1,1\n")
+    write(folder / "history_api.json", f"[{row % 0}, {row % 2}]")
+    write(folder / "history_scan_raw.jsonl", f"{row % 0}\n{row % 1}\n{row % 3}\n")
+    write(folder / "history_scan_raw.csv", "_step,_timestamp,scores\n0,1,1\n")
+    if with_run_json:
+        write(folder / "run.json", RUN)
+    home = ingested(tmp_path, tmp_path / "wandb_export")
+    run_id = RUN["id"] if with_run_json else "r77"
+    assert rows(home, "select source_kind, run_id, history_row_count from history_logs order by 1") == [
+        ("export", run_id, 4),
+        ("history_api", run_id, 2),
+        ("history_scan_raw", run_id, 3),
+    ]
+
+
 def test_run_id_for_several_exports_is_refused(tmp_path: Path):
     files = [write(tmp_path / name, "_step,scores\n0,1\n") for name in ("a.csv", "b.csv")]
     with pytest.raises(SourceError, match="2 exported histories"):
