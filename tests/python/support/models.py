@@ -4,7 +4,9 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Collection
+from functools import cache
 from pathlib import Path
 
 import duckdb
@@ -18,26 +20,41 @@ MARTS = {path.stem: path.relative_to(_FOLDER).parts[0] for path in sorted(_FOLDE
 """Every mart, and its domain: the folder that it lies in."""
 
 
-class Models:
-    """The marts named, and all that they need, as SQL over source tables that a test fills.
-
-    `home` is scratch; `variables` override dbt's vars.
-    """
-
-    def __init__(self, home: Path, marts: list[str], variables: dict | None = None):
+@cache
+def _compiled(variables: str) -> dict:
+    """dbt's manifest with every model compiled, under these vars: once for all tests of a process."""
+    with tempfile.TemporaryDirectory() as scratch:
         environment = os.environ | {
-            "SEAMLINE_HOME": str(home),
-            "DBT_TARGET_PATH": str(home / "target"),
-            "DBT_LOG_PATH": str(home / "logs"),
+            "SEAMLINE_HOME": scratch,
+            "DBT_TARGET_PATH": f"{scratch}/target",
+            "DBT_LOG_PATH": f"{scratch}/logs",
             "PYTHONPATH": str(ROOT),
         }
         command = [sys.executable, "-m", "seamline", "init"]
         subprocess.run(command, env=environment, check=True, capture_output=True, cwd=ROOT)
-        command = [Path(sys.executable).parent / "dbt", "--quiet", "compile", "--vars", json.dumps(variables or {})]
-        command += ["--select", *(f"+{mart}" for mart in marts)]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, cwd=ROOT)
+        command = [Path(sys.executable).parent / "dbt", "--quiet", "compile", "--select", "resource_type:model"]
+        done = subprocess.run(
+            [*command, "--vars", variables], env=environment, capture_output=True, text=True, cwd=ROOT
+        )
         assert done.returncode == 0, done.stdout + done.stderr
-        manifest = json.loads((home / "target" / "manifest.json").read_text())
+        return json.loads(Path(scratch, "target", "manifest.json").read_text())
+
+
+class Models:
+    """The marts named, and all that they need, as SQL over source tables that a test fills.
+
+    `home` is made where it is not; `variables` override dbt's vars.
+    """
+
+    def __init__(self, home: Path, marts: list[str], variables: dict | None = None):
+        subprocess.run(
+            [sys.executable, "-m", "seamline", "init"],
+            env=os.environ | {"SEAMLINE_HOME": str(home), "PYTHONPATH": str(ROOT)},
+            check=True,
+            capture_output=True,
+            cwd=ROOT,
+        )
+        manifest = _compiled(json.dumps(variables or {}))
         self._nodes = {n["name"]: n for n in manifest["nodes"].values() if n["resource_type"] == "model"}
         self._order: list[str] = []
         for mart in marts:
