@@ -6,7 +6,10 @@ with counts as (
     select
         (select count(*) from {{ source('teacher', 'teacher_call_records') }}) as landed_count,
         (select count(*) from {{ ref('teacher_call_rows') }}) as labelled_count,
-        (select count(distinct call_id) from {{ ref('teacher_call_rows') }}) as id_count,
+        (
+            select count(distinct call_id) from {{ ref('teacher_call_rows') }}
+            where drop_reason is distinct from 'policy_response'
+        ) as id_count,
         (select count(*) from {{ ref('teacher_calls') }}) as call_count,
         (
             select count(*) from {{ ref('teacher_calls') }}
@@ -19,7 +22,10 @@ with counts as (
         ) as sourced_count,
         (
             select count(*) from {{ ref('teacher_calls') }}
-            where (cost_source = 'unknown') <> (cost_usd is null) or cost_usd < 0
+            where
+                (cost_source = 'unknown') <> (cost_usd is null)
+                or (cost_source = 'unknown') <> (unknown_cost_reason is not null)
+                or cost_usd < 0
         ) as contradictory_count
 )
 

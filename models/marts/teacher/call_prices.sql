@@ -1,9 +1,10 @@
--- Grain: one row per (model, called_on), null being unknown.
+-- Grain: one row per (model, called_on, service_tier), null being unknown or the standard tier.
 -- Decides the price of a model on a day: of the declared patterns in force the longest that matches, then its latest.
 with models as (
     select distinct
         model,
-        cast(called_at as date) as called_on
+        cast(called_at as date) as called_on,
+        service_tier
     from {{ ref('teacher_call_rows') }}
     where model is not null
 ),
@@ -13,11 +14,10 @@ prices as (
         model_pattern,
         valid_from,
         -- A price below zero is none.
-        case when input_usd_per_million >= 0 then input_usd_per_million end as input_usd_per_million,
-        case
-            when cached_input_usd_per_million >= 0 then cached_input_usd_per_million
-        end as cached_input_usd_per_million,
-        case when output_usd_per_million >= 0 then output_usd_per_million end as output_usd_per_million
+        {%- for price in token_prices() %}
+        case when {{ price }} >= 0 then {{ price }} end as {{ price }},
+        {%- endfor %}
+        case when lower(service_tier) not in ('', 'standard') then lower(service_tier) end as service_tier
     from {{ source('declared', 'model_prices') }}
 ),
 
@@ -27,11 +27,12 @@ matched as (
         models.called_on,
         prices.model_pattern,
         prices.valid_from,
-        prices.input_usd_per_million,
-        prices.cached_input_usd_per_million,
-        prices.output_usd_per_million,
+        models.service_tier,
+        {%- for price in token_prices() %}
+        prices.{{ price }},
+        {%- endfor %}
         rank() over (
-            partition by models.model, models.called_on
+            partition by models.model, models.called_on, models.service_tier
             order by length(prices.model_pattern) desc, prices.valid_from desc nulls last
         ) as preference
     from models
@@ -39,22 +40,24 @@ matched as (
         on
             {{ matches_glob('models.model', 'prices.model_pattern') }}
             and (prices.valid_from is null or models.called_on >= prices.valid_from)
+            and models.service_tier is not distinct from prices.service_tier
 ),
 
 final as (
     select
         model,
         called_on,
+        service_tier,
         min(model_pattern) as model_pattern,
         min(valid_from) as valid_from,
         -- Two prices that are equally good leave the price unknown.
-        case when count(*) = 1 then min(input_usd_per_million) end as input_usd_per_million,
-        case when count(*) = 1 then min(cached_input_usd_per_million) end as cached_input_usd_per_million,
-        case when count(*) = 1 then min(output_usd_per_million) end as output_usd_per_million,
+        {%- for price in token_prices() %}
+        case when count(*) = 1 then min({{ price }}) end as {{ price }},
+        {%- endfor %}
         count(*) > 1 as is_ambiguous
     from matched
     where preference = 1
-    group by model, called_on
+    group by model, called_on, service_tier
 )
 
 select * from final

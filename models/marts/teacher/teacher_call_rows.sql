@@ -1,5 +1,5 @@
 -- Grain: one row per call that a line holds (source_name, line_number, judge_idx).
--- Decides which row stands where one call was tried again: the last that has usage.
+-- Decides which row stands where one call was streamed, written twice or tried again: the last that has usage.
 with calls as (
     select
         calls.*,
@@ -15,7 +15,7 @@ ordered as (
     select
         *,
         row_number() over (
-            partition by call_id
+            partition by is_policy_response, call_id
             order by
                 case when has_usage then 1 else 0 end desc,
                 called_at desc nulls last,
@@ -24,6 +24,34 @@ ordered as (
                 judge_idx desc
         ) as recency
     from calls
+),
+
+standing as (
+    select
+        call_id,
+        response_id,
+        input_tokens,
+        output_tokens
+    from ordered
+    where recency = 1 and not is_policy_response
+),
+
+labelled as (
+    select
+        ordered.*,
+        case
+            when ordered.is_policy_response then 'policy_response'
+            when ordered.recency = 1 then null
+            when ordered.is_part_of_stream then 'streamed'
+            when
+                ordered.response_id = standing.response_id
+                and ordered.input_tokens = standing.input_tokens
+                and ordered.output_tokens = standing.output_tokens
+                then 'repeated'
+            else 'retried'
+        end as drop_reason
+    from ordered
+    left join standing on ordered.call_id = standing.call_id
 ),
 
 final as (
@@ -38,17 +66,25 @@ final as (
         has_usage,
         input_tokens,
         cached_input_tokens,
+        cache_write_tokens,
+        cache_write_1h_tokens,
         output_tokens,
         reasoning_tokens,
+        stated_total_tokens,
+        usage_form,
+        has_token_conflict,
+        search_count,
+        service_tier,
         stated_cost_usd,
         reported_cost_usd,
-        case when recency > 1 then 'retried' end as drop_reason,
+        fee_usd,
+        drop_reason,
         is_diagnostic,
         source,
         source_name,
         line_number,
         judge_idx
-    from ordered
+    from labelled
 )
 
 select * from final

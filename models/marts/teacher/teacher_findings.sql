@@ -12,13 +12,14 @@ call_rows as (select * from {{ ref('teacher_call_rows') }}),
 
 final as (
     select
-        'unknown_cost' as kind,
+        'token_conflict' as kind,
         run_model as subject,
         'warn' as severity,
-        count(*) || ' calls have no known cost: no positive figure was reported, and no declared price fits' as detail,
-        {{ findings_page('unknown_cost') }} as remedy
+        count(*) || ' calls state a total or a sum that their parts do not give (first: ' || min(call_id)
+        || '); they are not priced' as detail,
+        {{ findings_page('token_conflict') }} as remedy
     from calls
-    where cost_source = 'unknown'
+    where has_token_conflict
     group by run_model
     union all
     select
@@ -28,7 +29,7 @@ final as (
         count(*) || ' calls report a cost of zero or less; it is taken as not known, not as free',
         {{ findings_page('zero_cost_reported') }}
     from calls
-    where stated_cost_usd <= 0
+    where stated_cost_usd <= 0 and cost_source <> 'reported'
     group by run_model
     union all
     select
@@ -53,16 +54,6 @@ final as (
     group by run_model
     union all
     select
-        'call_time_unknown',
-        run_model,
-        'info',
-        count(*) || ' calls do not say when they were made, so only prices without valid_from fit them',
-        {{ findings_page('call_time_unknown') }}
-    from calls
-    where called_at is null
-    group by run_model
-    union all
-    select
         'retried_calls',
         run_id,
         'info',
@@ -74,12 +65,33 @@ final as (
     group by run_id
     union all
     select
+        'repeated_calls',
+        run_id,
+        'info',
+        count(*) || ' rows are responses that were written before, each counts once (first: ' || min(call_id) || ')',
+        {{ findings_page('repeated_calls') }}
+    from call_rows
+    where drop_reason = 'repeated'
+    group by run_id
+    union all
+    select
+        'policy_responses',
+        run_id,
+        'info',
+        count(*) || ' lines hold the policy''s own response and no call of a judge; they are no calls of a teacher',
+        {{ findings_page('policy_responses') }}
+    from call_rows
+    where drop_reason = 'policy_response'
+    group by run_id
+    union all
+    select
         'call_id_in_two_runs',
         call_id,
         'warn',
         'rows of ' || count(distinct run_id) || ' runs share this id; only one counts',
         {{ findings_page('call_id_in_two_runs') }}
     from call_rows
+    where drop_reason is distinct from 'policy_response'
     group by call_id
     having count(distinct run_id) > 1
     union all

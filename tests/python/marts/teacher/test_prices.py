@@ -72,7 +72,8 @@ def test_prices_that_leave_a_choice_are_findings() -> None:
 @pytest.mark.parametrize("column", ["input_usd_per_million", "cached_input_usd_per_million", "output_usd_per_million"])
 def test_a_negative_price_is_a_finding(column: str) -> None:
     models = calls([call(1, input_cached_tokens=5)], [PRICE | {column: -0.5}])
-    assert findings(models) == {("price_negative", "luna"), ("unknown_cost", "run luna")}
+    kinds = {("price_negative", "luna"), ("price_incomplete", "luna"), ("unknown_cost", "run luna")}
+    assert findings(models) == kinds
 
 
 def test_a_call_at_an_unknown_time_has_only_prices_that_always_hold() -> None:
