@@ -60,6 +60,12 @@
   ]) -%}
 {% endmacro %}
 
+{#- The name of the form of a row's usage; null where it states no count of a known form. -#}
+{% macro usage_form() -%}
+  case
+    {%- for form in usage_forms() %} when {{ form.known_by }} then '{{ form.form }}'{% endfor %} end
+{%- endmacro %}
+
 {#- A part of usage by the definition of a row's `usage_form`. -#}
 {% macro usage_part(part) -%}
   case usage_form

@@ -24,7 +24,7 @@ CALL_KEYS = {"response", "usage", "call_id", JUDGED, "usageMetadata", "usage_met
 CALL_KEYS |= _LITELLM_KEYS
 """A line with one of them is the record of a call, or of a rollout around one."""
 _TIMES = ("timestamp", "startTime", "start_time")
-_RESPONSE_KEYS = {"object", "choices", "candidates", "output", "content", "created", "response_cost", "spend"}
+_RESPONSE_KEYS = {"object", "choices", "candidates", "output", "content", "created", "responseId", *_LITELLM_KEYS}
 """What the APIs' own objects hold: the `id` of a line with one of them names the response, not the line."""
 _ROLLOUT_KEYS = {"reward", "rewards", "advantage", "advantages", "trajectory", "trajectory_id", "rollout_id"}
 """Keys of a trajectory that was sampled for training or evaluation: its model is the policy."""

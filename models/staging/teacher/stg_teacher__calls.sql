@@ -6,9 +6,7 @@ with records as (
         sources.path as source,
         coalesce(nullif(trim(calls.model), ''), nullif(trim(calls.response_model), '')) as called_model,
         coalesce(calls.total_tokens, calls.total_token_count) as stated_total_tokens,
-        case
-            {%- for form in usage_forms() %} when {{ form.known_by }} then '{{ form.form }}'{% endfor %}
-        end as usage_form,
+        {{ usage_form() }} as usage_form,
         -- What a router charges is never below the provider's price, but where one's own key paid that.
         coalesce(calls.is_byok, calls.upstream_cost_usd > calls.usage_cost, false) as is_fee,
         {{ finite_or_null('calls.cost_usd') }} as finite_cost_usd,

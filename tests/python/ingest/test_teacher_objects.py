@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from homes.schema import landing_tables
 from ingest.teacher_calls.logs import ingest_teacher_calls, matches
 from tests.python.support.round_landing import Landing, write
 from tests.python.support.round_marts import calls
@@ -29,10 +30,7 @@ def standing(landing: Landing, *lines: object) -> list[tuple]:
     """(call, model, output tokens, label) of every row of a log of these lines, in their order."""
     path = write(landing.path.parent / "log.jsonl", *lines)
     landing.ingest(ingest_teacher_calls, path)
-    names = [
-        name
-        for (name, *_) in landing.rows("describe select * exclude (source_name) from landed", "teacher_call_records")
-    ]
+    names = landing_tables()["teacher_call_records"].schema.names
     found = landing.rows(f"select {', '.join(names)} from landed", "teacher_call_records")
     models = calls([dict(zip(names, row, strict=True)) | {"source_name": "log"} for row in found])
     columns = "call_id, model, output_tokens, drop_reason"

@@ -171,7 +171,7 @@ def test_a_total_that_no_known_form_explains_leaves_the_cost_unknown(rows: list[
     ]
     assert {kind for kind, _ in findings(models)} == {"token_conflict", "unknown_cost"}
     ((detail,),) = models.rows("select detail from teacher_findings where kind = 'token_conflict'")
-    assert detail.startswith("1 calls") and "(first: c," in detail
+    assert detail.startswith("1 calls") and "(first: c)" in detail
 
 
 def test_thinking_that_a_count_contradicts_is_unknown_but_billed() -> None:
