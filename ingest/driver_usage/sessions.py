@@ -1,10 +1,4 @@
-"""Reader of agent session logs: what each said it had spent, and when.
-
-Formats, as public readers of them describe: Codex CLI (`event_msg` lines with `payload.type = token_count`, whose
-`info.total_token_usage` is a running total that is repeated on every refresh, and replayed at the head of a session
-that was forked from another), Claude Code (one line per content block, each with the whole `message.usage` of its
-call), and a plain form of increments.
-"""
+"""Reader of agent session logs: what each said it had spent, and when. The forms of a report are in reports.py."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -14,31 +8,35 @@ from homes.landing import Batches, Source, quarantine
 from homes.names import file_stem, short_digest
 from homes.paths import Home
 from ingest.checkpoints.places import cell_name, is_cell
+from ingest.driver_usage.reports import Session, token_report
 from ingest.formats.heads import may_hold
-from ingest.formats.json_values import json_object
-from ingest.formats.lines import text_lines
+from ingest.formats.json_values import json_object, parse_json
+from ingest.formats.lines import LONGEST_TEXT_MIB, text_lines
 from ingest.formats.rows import quarantine_line, rows_to_batches
-from ingest.formats.values import Unreadable, as_name, checked_count, checked_time
+from ingest.formats.values import Unreadable
 from ingest.run import Outcome, expand, file_digest, ingest
 
 KIND = "driver-usage"
-_TELLTALES = (b"token_count", b"session_meta", b"input_tokens", b"output_tokens")
-_SESSION_KEYS = {"type", "payload", "message", "timestamp", "sessionId", "session_id"}
+_SUFFIXES = (".jsonl", ".json")
+"""`claude -p --output-format json` prints one JSON text, which may be a list of records or be broken into lines."""
+_TELLTALES = (b"token_count", b"session_meta", b"thread.started", b"input_tokens", b"output_tokens")
+_SESSION_KEYS = {"type", "payload", "message", "timestamp", "sessionId", "session_id", "thread_id"}
 """What a session says in lines that report no tokens."""
 _BATCH = 100_000
 
 
 def ingest_driver_usage(home: Home, paths: Iterable[str]) -> Outcome:
     """Land every session log below `paths`; a file given by name is taken as one."""
-    return ingest(home, KIND, expand(paths, "<cell>/driver/*.jsonl", is_session_log), identify, read)
+    return ingest(home, KIND, expand(paths, "<cell>/driver/*.jsonl or *.json", is_session_log), identify, read)
 
 
 def is_session_log(path: Path) -> bool:
-    """Whether a file lies where agent session logs do, `<cell>/driver/**/*.jsonl`, in a cell or reporting tokens."""
+    """Whether a file lies where agent session logs do, `<cell>/driver/**/*.jsonl` or `.json`, in a cell or reporting
+    tokens."""
     folder = _driver_folder(path)
-    if path.suffix != ".jsonl" or folder is None:
+    if path.suffix not in _SUFFIXES or folder is None:
         return False
-    if is_cell(folder.parent) and may_hold(path, _SESSION_KEYS):
+    if path.suffix == ".jsonl" and is_cell(folder.parent) and may_hold(path, _SESSION_KEYS):
         return True
     return any(_has_telltale(raw) for _, raw in text_lines(path))
 
@@ -62,22 +60,18 @@ def read(source: Source) -> Batches:
     folder = _driver_folder(path)
     cell = cell_name(folder.parent) if folder else path.parent.name
     rows: list[dict[str, Any]] = []
-    session: dict[str, str | None] = {"session_id": None, "parent_session_id": None}
+    session = Session()
     has_report = False
-    for line, raw in text_lines(path):
+    for number, record in _records(path):
         try:
-            if isinstance(raw, Unreadable):
-                raise raw
-            if not _has_telltale(raw):
-                if not raw.endswith(b"}"):
-                    raise Unreadable("cut or not a JSON object")
-                continue
-            row = _token_report(_object(raw), session)
-        except Unreadable as problem:
-            yield quarantine_line(line.number, problem)
-            continue
-        if row:
-            rows.append({"cell": cell, "line_number": line.number} | row)
+            row = None if isinstance(record, Unreadable) else token_report(record, session)
+            problem = record if isinstance(record, Unreadable) else None
+        except Unreadable as error:
+            row, problem = None, error
+        if problem:
+            yield quarantine_line(number, problem)
+        elif row:
+            rows.append({"cell": cell, "line_number": number} | row)
             has_report = True
         if len(rows) >= _BATCH:
             yield from rows_to_batches({"driver_usage": rows})
@@ -85,6 +79,34 @@ def read(source: Source) -> Batches:
     yield from rows_to_batches({"driver_usage": rows})
     if not has_report:
         yield quarantine("byte 0", "no token report in a known format (Codex CLI, Claude Code, plain)")
+
+
+def _records(path: Path) -> Iterator[tuple[int, dict[str, Any] | Unreadable]]:
+    """(line or member from 1, its record) of what may report tokens; Unreadable says why a line can't be read."""
+    if path.suffix == ".json" and (members := _whole(path)) is not None:
+        yield from enumerate(members, 1)
+        return
+    for line, raw in text_lines(path):
+        if isinstance(raw, Unreadable):
+            yield line.number, raw
+        elif _has_telltale(raw):
+            try:
+                yield line.number, _object(raw)
+            except Unreadable as problem:
+                yield line.number, problem
+        elif not raw.endswith(b"}"):
+            yield line.number, Unreadable("cut or not a JSON object")
+
+
+def _whole(path: Path) -> list[dict[str, Any]] | None:
+    """The records of a file that is one JSON text; None where it is larger than a line may be, or JSON lines."""
+    if path.stat().st_size > LONGEST_TEXT_MIB << 20:
+        return None
+    try:
+        value = parse_json(path.read_bytes())
+    except Unreadable:
+        return None
+    return [member for member in (value if isinstance(value, list) else [value]) if isinstance(member, dict)]
 
 
 def _has_telltale(raw: bytes | Unreadable) -> bool:
@@ -96,75 +118,3 @@ def _object(raw: bytes) -> dict[str, Any]:
         return json_object(raw)
     except Unreadable as problem:
         raise Unreadable(f"cut or not a JSON object ({problem})") from problem
-
-
-def _token_report(record: dict[str, Any], session: dict[str, str | None]) -> dict[str, Any] | None:
-    """The row for one line, or None. Session lines of Codex are remembered in `session`."""
-    payload = record.get("payload")
-    payload = payload if isinstance(payload, dict) else {}
-    message = record.get("message")
-    if record.get("type") == "session_meta":
-        _remember(payload, session)
-        return None
-    if payload.get("type") == "token_count":
-        info = payload.get("info")
-        if info is None:
-            return None
-        return _codex(record, info) | session
-    if isinstance(message, dict) and isinstance(message.get("usage"), dict):
-        return _claude_code(record, message)
-    if "input_tokens" in record or "output_tokens" in record:
-        return _row(record, record, "plain", cached="cached_input_tokens")
-    return None
-
-
-def _remember(meta: dict[str, Any], session: dict[str, str | None]) -> None:
-    """A session's id and that of the session it was forked from; the head of a fork repeats its parent's own line."""
-    if session["session_id"] is None:
-        session["session_id"] = as_name(meta.get("id")) or as_name(meta.get("session_id"))
-        session["parent_session_id"] = next(_parents(meta), None)
-    elif session["parent_session_id"] is None and as_name(meta.get("id")) != session["session_id"]:
-        session["parent_session_id"] = as_name(meta.get("id"))
-
-
-def _parents(meta: dict[str, Any]) -> Iterator[str]:
-    spawn: Any = meta
-    for name in ("source", "subagent", "thread_spawn"):
-        spawn = spawn.get(name) if isinstance(spawn, dict) else None
-    holders = [meta, spawn if isinstance(spawn, dict) else {}]
-    for holder in holders:
-        for name in ("forked_from_id", "parent_thread_id"):
-            if found := as_name(holder.get(name)):
-                yield found
-
-
-def _codex(record: dict[str, Any], info: Any) -> dict[str, Any]:
-    totals = info.get("total_token_usage") if isinstance(info, dict) else None
-    if not isinstance(totals, dict):
-        raise Unreadable("a token_count without total_token_usage")
-    return _row(record, totals, "codex", cached="cached_input_tokens")
-
-
-def _claude_code(record: dict[str, Any], message: dict[str, Any]) -> dict[str, Any]:
-    usage = message["usage"]
-    row = _row(record, usage, "claude_code", cached="cache_read_input_tokens")
-    return row | {
-        "session_id": as_name(record.get("sessionId")),
-        "message_id": as_name(message.get("id")),
-        "cache_write_tokens": checked_count(usage.get("cache_creation_input_tokens"), "cache_creation_input_tokens"),
-    }
-
-
-def _row(record: dict[str, Any], usage: dict[str, Any], usage_format: str, cached: str) -> dict[str, Any]:
-    moment = checked_time(record.get("timestamp"), "timestamp")
-    if moment is None:
-        raise Unreadable("a token report without a timestamp")
-    row = dict.fromkeys(("session_id", "parent_session_id", "message_id", "cache_write_tokens"))
-    row |= {name: checked_count(usage.get(name), name) for name in ("input_tokens", "output_tokens")}
-    if row["input_tokens"] is None and row["output_tokens"] is None:
-        raise Unreadable("a token report with neither input_tokens nor output_tokens")
-    return row | {
-        "usage_format": usage_format,
-        "logged_at": moment,
-        "cached_input_tokens": checked_count(usage.get(cached), cached),
-    }

@@ -10,5 +10,6 @@ where usage_format = 'codex'
 group by source_name
 having
     not bool_or(is_reset)
+    and not bool_or(is_inherited)
     and not bool_or(coalesce(drop_reason = 'replayed', false))
     and sum(spent_tokens) is distinct from max(reported_tokens)

@@ -70,28 +70,6 @@ from cells
 where ended_at is not null and submitted_count <> 1
 union all
 select
-    'session_clock_runs_backwards' as kind,
-    source_name as subject,
-    'warn' as severity,
-    cast(count(*) as string) || ' reports are older than the line before, first in line '
-    || cast(min(line_number) as string) as detail,
-    {{ findings_page('session_clock_runs_backwards') }} as remedy
-from {{ ref('driver_spending') }}
-where is_clock_backwards
-group by source_name
-union all
-select
-    'session_total_restarts' as kind,
-    source_name as subject,
-    'info' as severity,
-    cast(count(*) as string) || ' times the running total fell and was counted from zero again, first in line '
-    || cast(min(line_number) as string) as detail,
-    {{ findings_page('session_total_restarts') }} as remedy
-from {{ ref('driver_spending') }}
-where is_reset
-group by source_name
-union all
-select
     'archived_checkpoint_missing' as kind,
     archives.checkpoint_key as subject,
     'info' as severity,

@@ -1,6 +1,6 @@
 {%- set parts = [
     'checkpoint_hour_findings', 'checkpoint_packaging_findings', 'checkpoint_content_findings',
-    'checkpoint_score_findings', 'suite_findings', 'cell_findings'
+    'checkpoint_score_findings', 'suite_findings', 'cell_findings', 'driver_findings'
 ] %}
 -- Grain: one row per (kind, subject).
 -- What about checkpoints, cells and scores a person should look at.

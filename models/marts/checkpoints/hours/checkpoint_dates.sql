@@ -70,7 +70,14 @@ timeline as (
         spending.spent_tokens
     from {{ ref('driver_spending') }} as spending
     inner join runs on spending.cell = runs.cell
-    where runs.started_at is not null
+    where runs.started_at is not null and spending.spent_at is not null
+),
+
+-- What was spent at no known time, or by an unknown amount, may lie before any checkpoint.
+unplaced as (
+    select distinct cell
+    from {{ ref('driver_spending') }}
+    where spent_tokens is null or (spent_tokens > 0 and spent_at is null)
 ),
 
 counted as (
@@ -94,6 +101,7 @@ final as (
         extrapolated.hour as hour_on_family_line,
         case
             when dated.hour is null then null
+            when counted.has_usage and unplaced.cell is not null then null
             when counted.has_usage then cast(counted.tokens as bigint)
             else cast(records.published_tokens as bigint)
         end as driver_tokens_at_hour
@@ -101,6 +109,7 @@ final as (
     left join dated on records.checkpoint_key = dated.checkpoint_key
     left join extrapolated on records.checkpoint_key = extrapolated.checkpoint_key
     left join counted on records.checkpoint_key = counted.checkpoint_key
+    left join unplaced on records.cell = unplaced.cell
 )
 
 select * from final
