@@ -47,7 +47,7 @@ select
     'session_start_unknown' as kind,
     source_name as subject,
     'warn' as severity,
-    'its first total (' || cast(max(reported_tokens) as string) || ' tokens) may hold what the session before it spent, '
+    'its first total (' || cast(max(reported_tokens) as string) || ' tokens) may hold what the session before spent, '
     || 'and no last_token_usage says how much: it is not counted' as detail,
     {{ findings_page('session_start_unknown') }} as remedy
 from spending

@@ -1,6 +1,6 @@
 -- Grain: one row per report of a Codex session that repeats history (source_name, line_number).
--- Decides which reports of a fork are its parent's: those that an ancestor's log holds too, never a sibling's. Where the
--- parent's log is not here, those that were written in the moment of the fork.
+-- Decides which reports of a fork are its parent's: those that an ancestor's log holds too, never a sibling's; where
+-- the parent's log is not here, those that were written in the moment of the fork.
 with recursive
 reports as (
     select * from {{ ref('stg_checkpoints__usage') }}

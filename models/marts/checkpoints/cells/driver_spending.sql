@@ -34,8 +34,7 @@ placed as (
     left join replays on reports.source_name = replays.source_name and reports.line_number = replays.line_number
     window
         along_counter as (
-            partition by reports.usage_format, reports.counter
-            order by reports.counter_position, reports.source_name, reports.line_number
+            partition by usage_format, counter order by counter_position, reports.source_name, reports.line_number
         ),
         along_log as (partition by reports.source_name order by reports.line_number),
         same_session as (partition by reports.cell, reports.session_id),
@@ -46,7 +45,8 @@ placed as (
         ),
         same_message as (
             partition by reports.cell, reports.usage_format, reports.message_id
-            order by reports.reported_tokens desc, reports.logged_at nulls last, reports.source_name, reports.line_number
+            order by
+                -reports.reported_tokens, reports.logged_at nulls last, reports.source_name, reports.line_number
         ),
         whole_message as (partition by reports.cell, reports.usage_format, reports.message_id)
 ),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.python.support.checkpoints.rows import Rows
+from tests.python.support.checkpoints.rows import Rows, at
 
 SPENT = "select source_name, line_number, spent_tokens, drop_reason from driver_spending order by 1, 2"
 
@@ -15,9 +15,15 @@ def rows():
     return rows
 
 
-def codex(rows, hour, tokens, log="a", session="s", parent=None, cell="kimi"):
-    session_row = {"session_id": session, "parent_session_id": parent}
-    rows.usage(hour, tokens, log=log, cell=cell, usage_format="codex", **session_row)
+def codex(rows, hour, tokens, log="a", session="s", parent=None, cell="kimi", last=None, began=None):
+    """A running total; `last` is (input, output) of the last call, `began` the hour at which the session began."""
+    row = {
+        "session_id": session,
+        "parent_session_id": parent,
+        "session_started_at": None if began is None else at(began),
+    }
+    row |= dict(zip(("last_input_tokens", "last_output_tokens"), last or (None, None), strict=True))
+    rows.usage(hour, tokens, log=log, cell=cell, usage_format="codex", **row)
 
 
 def claude(rows, hour, tokens, message, written=0, log="a", cell="kimi"):
@@ -73,22 +79,107 @@ def test_a_fork_s_replay_of_its_parent_adds_nothing(models, rows):
     ]
 
 
-def test_a_fork_whose_parent_is_lost_counts_its_history_once(models, rows):
-    for log in ("one", "two"):
+def test_a_fork_whose_parent_is_lost_counts_only_what_is_known_to_be_its_own(models, rows):
+    # Its first total may hold its parent's, and nothing says how much of it: unknown, not its own.
+    for log, total in (("one", 150), ("two", 175)):
         codex(rows, 1, (100, 0, 0), log=log, session=log, parent="lost")
-        codex(rows, 2, (150 if log == "one" else 175, 0, 0), log=log, session=log, parent="lost")
+        codex(rows, 2, (total, 0, 0), log=log, session=log, parent="lost")
+    # What was written when the session began is its parent's; the last call tells what is its own.
+    codex(rows, 1, (100, 0, 0), log="three", session="three", parent="lost", last=(100, 0), began=1)
+    codex(rows, 1, (160, 0, 0), log="three", session="three", parent="lost", last=(60, 0), began=1)
+    codex(rows, 2, (190, 0, 0), log="three", session="three", parent="lost", last=(30, 0), began=1)
+    codex(rows, 2, (1000, 0, 9), log="four", session="four", parent="lost", last=(70, 2), began=1)
+    rows.checkpoint("a/1", hours=[9.0])
     models.run(rows.tables)
-    assert [row[2] for row in models.rows(SPENT)] == [100, 50, 0, 75]
+    assert [row[2:] for row in models.rows(SPENT)] == [
+        (72, None), (None, None), (50, None), (0, "replayed"), (0, "replayed"), (30, None), (None, None), (75, None)
+    ]  # fmt: skip
+    assert models.rows("select kind, subject from checkpoint_findings where kind like 'session%' order by all") == [
+        ("session_parent_missing", "kimi lost"),
+        ("session_start_unknown", "one"),
+        ("session_start_unknown", "two"),
+    ]
+    assert models.rows("select driver_tokens_at_hour from checkpoints where hour is not null") == [(None,)]
+
+
+def test_children_that_start_at_their_parent_s_total_add_their_own_calls(models, rows):
+    codex(rows, 1, (1000, 0, 5), log="parent", session="p", last=(1000, 5))
+    codex(rows, 2, (3000, 0, 9), log="parent", session="p", last=(2000, 4))
+    # Children of P, without its history: 3,009 + 101, 3,009 + 101 again, and one that counts from zero.
+    codex(rows, 3, (3100, 0, 10), log="c1", session="c1", parent="p", last=(100, 1))
+    codex(rows, 4, (3150, 0, 11), log="c1", session="c1", parent="p", last=(50, 1))
+    codex(rows, 3, (3100, 0, 10), log="c2", session="c2", parent="p", last=(100, 1))
+    codex(rows, 3, (40, 0, 2), log="c3", session="c3", parent="p", last=(40, 2))
+    # A grandchild that repeats the history of P and c1, and then takes 30 + 1.
+    for total, last in (((1000, 0, 5), (1000, 5)), ((3000, 0, 9), (2000, 4)), ((3100, 0, 10), (100, 1))):
+        codex(rows, 5, total, log="g", session="g", parent="c1", last=last)
+    codex(rows, 6, (3130, 0, 11), log="g", session="g", parent="c1", last=(30, 1))
+    models.run(rows.tables)
+    assert models.rows("select source_name, sum(spent_tokens) from driver_spending group by 1 order by 1") == [
+        ("c1", 152), ("c2", 101), ("c3", 42), ("g", 31), ("parent", 3009)
+    ]  # fmt: skip
+    assert models.rows("select count(*) from driver_spending where drop_reason = 'replayed'") == [(3,)]
+    assert models.rows("select kind from checkpoint_findings where kind like 'session%'") == []
+
+
+def test_siblings_that_happen_to_agree_both_count(models, rows):
+    codex(rows, 1, (1000, 0, 5), log="parent", session="p", last=(1000, 5))
+    for hour, log in enumerate(("c1", "c2", "c3"), 2):
+        codex(rows, hour, (200, 0, 5), log=log, session=log, parent="p", last=(200, 5))
+    models.run(rows.tables)
+    assert [row[2:] for row in models.rows(SPENT)] == [(205, None)] * 3 + [(1005, None)]
+
+
+def test_a_counter_that_starts_again_above_its_last_value_counts_whole(models, rows):
+    codex(rows, 1, (100, 0, 10), last=(100, 10))
+    codex(rows, 2, (150, 0, 15), last=(50, 5))
+    # Anew, and at once above 165.
+    codex(rows, 3, (400, 0, 20), last=(400, 20))
+    # The same once more, as on every refresh; then on.
+    codex(rows, 4, (400, 0, 20), last=(400, 20))
+    codex(rows, 5, (430, 0, 22), last=(30, 2))
+    # Back to the point of 165, from there 500 and 7: the counter grew by 220, the call took more.
+    codex(rows, 6, (650, 0, 22), last=(500, 7))
+    # Anew, and by chance where it stood.
+    codex(rows, 7, (650, 0, 22), last=(650, 22))
+    # Reports were missed: what the counter grew counts.
+    codex(rows, 8, (1650, 0, 22), last=(100, 0))
+    models.run(rows.tables)
+    assert models.rows("select spent_tokens, is_reset, drop_reason from driver_spending order by line_number") == [
+        (110, False, None),
+        (55, False, None),
+        (420, True, None),
+        (0, False, "repeated"),
+        (32, False, None),
+        (507, True, None),
+        (672, True, None),
+        (1000, False, None),
+    ]
+
+
+def test_a_session_that_goes_on_in_another_log_goes_on_counting(models, rows):
+    codex(rows, 1, (100, 0, 0), log="z", session="s", last=(100, 0))
+    codex(rows, 2, (250, 0, 0), log="z", session="s", last=(150, 0))
+    codex(rows, 3, (280, 0, 0), log="a", session="s", last=(30, 0))
+    models.run(rows.tables)
+    assert [row[2] for row in models.rows(SPENT)] == [30, 100, 150]
 
 
 def test_sessions_that_happen_to_agree_are_no_replay(models, rows):
     codex(rows, 1, (100, 0, 0), log="one", session="one")
+    codex(rows, 1, (100, 0, 0), log="three", session="three", parent="one", last=(100, 0), cell="grok")
     codex(rows, 5, (100, 0, 0), log="two", session="two")
-    codex(rows, 1, (100, 0, 0), log="three", session="three", parent="elsewhere", cell="grok")
     codex(rows, 7, (100, 0, 0), log="unnamed", session=None)
     codex(rows, 8, (100, 0, 0), log="unnamed too", session=None)
     models.run(rows.tables)
     assert [row[2] for row in models.rows(SPENT)] == [100] * 5
+
+
+def test_sessions_that_name_each_other_as_parents_end(models, rows):
+    for total, (log, parent) in enumerate((("one", "two"), ("two", "one"), ("self", "self")), 100):
+        codex(rows, 1, (total, 0, 0), log=log, session=log, parent=parent, last=(10, 0))
+    models.run(rows.tables)
+    assert models.rows("select count(*), sum(spent_tokens) from driver_spending where drop_reason is null") == [(3, 30)]
 
 
 def test_one_session_copied_under_two_names_counts_once(models, rows):
