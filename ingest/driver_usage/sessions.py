@@ -42,10 +42,15 @@ def is_session_log(path: Path) -> bool:
 
 
 def identify(path: Path) -> Source:
-    """The session log at `path`: known by its cell, name and first line, so that a copy or a longer one replaces it."""
+    """The session log at `path`: known by its cell, name and first line, so that a copy or a longer one replaces it.
+
+    The first line of a JSON text may be a brace alone: such a file is known by its place in `driver/`.
+    """
     folder = _driver_folder(path)
     cell = cell_name(folder.parent) if folder else path.parent.name
     first = next((raw for _, raw in text_lines(path)), b"")
+    if path.suffix == ".json" and folder:
+        first = str(path.relative_to(folder)).encode("utf-8", "surrogateescape")
     name = f"{file_stem(cell)}-{file_stem(path.stem)}-{short_digest(f'{KIND}:{cell}:{path.name}:{first!r}')}"
     return Source(KIND, name, str(path), file_digest(path), path.stat().st_size)
 

@@ -29,26 +29,45 @@ def _iso(moment: datetime) -> str:
 
 
 def _codex(cell: Cell) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """Running totals, each told twice; the second session was forked from the first and replays its head."""
-    forked = 5
-    for index, calls in enumerate(cell.sessions):
-        ids = [f"{cell.name}-session-{index + 1}", f"{cell.name}-session-1"]
-        meta = {"id": ids[0]} | ({"forked_from_id": ids[1]} if index else {})
-        moment = _iso(cell.at(calls[0].second - 30))
-        records: list[dict[str, Any]] = [{"timestamp": moment, "type": "session_meta", "payload": meta}]
-        totals = [0, 0, 0]
-        if index:
-            records.append({"timestamp": moment, "type": "session_meta", "payload": {"id": ids[1]}})
-            for call in cell.sessions[0][:forked]:
-                records.append(_token_count(moment, call, totals))
-        records.append({"timestamp": moment, "type": "event_msg", "payload": {"type": "token_count", "info": None}})
-        for call in calls:
-            moment = _iso(cell.at(call.second))
-            records.append(_token_count(moment, call, totals))
-            records.append({"timestamp": moment, "type": "response_item", "payload": {"type": "message"}})
-            # The same report once more, as on every refresh of the rate limits.
-            records.append({**records[-2], "timestamp": _iso(cell.at(call.second + 5))})
-        yield f"rollout-{index + 1}.jsonl", records
+    """Running totals, each told twice. The first session's counter starts again on the way; the second was forked from
+    it and replays its head; a third took over from the second and starts at the first one's total, without its history.
+    """
+    first, later = cell.sessions
+    forked, restarted, half = 5, 10, len(later) // 2
+    ids = [f"{cell.name}-session-{number}" for number in (1, 2, 3)]
+    totals = [0, 0, 0]
+    records = [_session_meta(cell, first[0], {"id": ids[0]})]
+    for number, call in enumerate(first):
+        if number == restarted:
+            totals = [0, 0, 0]
+        records += _told_twice(cell, call, totals)
+    yield "rollout-1.jsonl", records
+    inherited = totals
+
+    meta = _session_meta(cell, later[0], {"id": ids[1], "forked_from_id": ids[0]})
+    totals, moment = [0, 0, 0], meta["timestamp"]
+    records = [meta, {"timestamp": moment, "type": "session_meta", "payload": {"id": ids[0]}}]
+    records += [_token_count(moment, call, totals) for call in first[:forked]]
+    records.append({"timestamp": moment, "type": "event_msg", "payload": {"type": "token_count", "info": None}})
+    records += [record for call in later[:half] for record in _told_twice(cell, call, totals)]
+    yield "rollout-2.jsonl", records
+
+    spawned = {"subagent": {"thread_spawn": {"parent_thread_id": ids[0], "depth": 1}}}
+    records = [_session_meta(cell, later[half], {"id": ids[2], "source": spawned})]
+    records += [record for call in later[half:] for record in _told_twice(cell, call, inherited)]
+    yield "rollout-3.jsonl", records
+
+
+def _session_meta(cell: Cell, call: Call, meta: dict[str, Any]) -> dict[str, Any]:
+    return {"timestamp": _iso(cell.at(call.second - 30)), "type": "session_meta", "payload": meta}
+
+
+def _told_twice(cell: Cell, call: Call, totals: list[int]) -> list[dict[str, Any]]:
+    """The report of a call, a message, and the same report once more, as on every refresh of the rate limits."""
+    moment = _iso(cell.at(call.second))
+    report = _token_count(moment, call, totals)
+    message = {"timestamp": moment, "type": "response_item", "payload": {"type": "message"}}
+    return [report, message, report | {"timestamp": _iso(cell.at(call.second + 5))}]
 
 
 def _token_count(moment: str, call: Call, totals: list[int]) -> dict[str, Any]:
@@ -85,6 +104,18 @@ def _claude_code(cell: Cell) -> Iterator[tuple[str, list[dict[str, Any]]]]:
             earlier = next(_claude_lines(cell))
             records[1:1] = earlier
         yield f"{session}.jsonl", records
+        yield f"{session}.json", [_printed(session, calls)]
+
+
+def _printed(session: str, calls: tuple[Call, ...]) -> dict[str, Any]:
+    """What `claude -p --output-format json` printed of a session: the sum of what its log holds."""
+    usage = {
+        "input_tokens": sum(call.input_tokens - call.cached_tokens for call in calls),
+        "cache_creation_input_tokens": 0,
+        "cache_read_input_tokens": sum(call.cached_tokens for call in calls),
+        "output_tokens": sum(call.output_tokens for call in calls),
+    }
+    return {"type": "result", "subtype": "success", "session_id": session, "uuid": f"end of {session}", "usage": usage}
 
 
 def _claude_lines(cell: Cell) -> Iterator[list[dict[str, Any]]]:

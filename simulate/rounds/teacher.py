@@ -1,5 +1,6 @@
 """The teacher's calls of a simulated campaign, in every shape seen in public logs, and what they truly cost."""
 
+import dataclasses
 import random
 from collections import defaultdict
 from collections.abc import Iterator
@@ -11,16 +12,36 @@ from pathlib import Path
 from simulate.rounds.plan import DIAGNOSTIC, RUN, TASKS, Shape, begins, write_lines
 
 PRICES: list[list[str | None]] = [
-    ["gpt-5.6-luna*", "2026-09-01", "1.25", "0.125", "10", "price list of September"],
-    ["gpt-5.6-luna*", "2026-09-09", "1", "0.1", "8", "price list of 9 September"],
-    ["gpt-5.6-luna-mini*", "2026-09-01", "0.25", "0.025", "2", "price list of September"],
-    ["gpt-?.?-*", None, "100", "50", "200", "an upper bound for models without a price"],
+    ["gpt-5.6-luna*", "2026-09-01", "1.25", "0.125", "10", "1.5625", "price list of September"],
+    ["gpt-5.6-luna*", "2026-09-09", "1", "0.1", "8", "1.25", "price list of 9 September"],
+    ["gpt-5.6-luna-mini*", "2026-09-01", "0.25", "0.025", "2", "0.3125", "price list of September"],
+    ["gpt-?.?-*", None, "100", "50", "200", "125", "an upper bound for models without a price"],
 ]
 """Rows of declared/model_prices.csv. The last is shorter than the others, so it never counts where they do."""
-LUNA = (("1.25", "0.125", "10"), ("1", "0.1", "8"))
-MINI = ("0.25", "0.025", "2")
+LUNA = (("1.25", "0.125", "10", "1.5625"), ("1", "0.1", "8", "1.25"))
+MINI = ("0.25", "0.025", "2", "0.3125")
 OFF_STEP, OFF_ROLE = 3, "rubric"
 """Where the run's own ledger is a cent too high."""
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What a call used: all input, what of it was read from a cache or written to it, all output, what of it was
+    reasoning. None is what the form of its provider does not state."""
+
+    form: str
+    input: int
+    cached: int
+    written: int | None
+    output: int
+    reasoning: int | None
+
+    def priced(self, rates: tuple[str, str, str, str]) -> Decimal:
+        """What it costs at these USD per million: fresh input, cached input, output, cache writes."""
+        fresh, cached, output, write = (Decimal(rate) for rate in rates)
+        written = self.written or 0
+        billed = (self.input - self.cached - written) * fresh + self.cached * cached + written * write
+        return (billed + self.output * output) / 1_000_000
 
 
 @dataclass
@@ -33,7 +54,7 @@ class Call:
     role: str
     cost: Decimal | None
     source: str
-    tokens: tuple[int, int, int, int] | None
+    usage: Usage | None
     row: dict
     tries: list[dict]
 
@@ -64,7 +85,10 @@ def write_teacher(folder: Path, shape: Shape, seed: int) -> tuple[list[Call], li
     shared = {"run_id": RUN, "step": 1, "role": "verifier", "created_at": begins(1).timestamp()}
     write_lines(
         folder / RUN / "teacher_calls" / "worker-2" / "judged.jsonl",
-        [shared | {"response": bare, "reward": 1.0, "judge_evaluations": judged}],
+        [
+            shared | {"response": bare, "reward": 1.0, "judge_evaluations": judged},
+            shared | {"response": bare, "reward": 0.0, "judge_evaluations": None},
+        ],
     )
     calls += nested
     spent[1, "verifier"] += [call.cost for call in nested]
@@ -99,24 +123,23 @@ def _call(rng: random.Random, run: str, step: int, task: str, role: str, number:
     """One call in a shape drawn at random."""
     at = begins(step) + timedelta(minutes=1, seconds=number)
     call_id = f"{run}-{step}-{task}-{number}"
-    tokens = (rng.randrange(500, 9000), 0, rng.randrange(50, 900), 0)
-    tokens = (tokens[0], rng.choice([0, tokens[0] // 2]), tokens[2], rng.choice([0, tokens[2] // 3]))
     kind = "full" if role == "rubric" and step == OFF_STEP else rng.choices(*zip(*_KINDS, strict=True))[0]
     model = {"mini": "gpt-5.6-luna-mini-2026", "unpriced": "teacher-alias"}.get(kind, "gpt-5.6-luna-2026-08-01")
-    usage = _usage(rng, tokens)
+    used = _used(rng)
+    holder, usage = _usage(used)
     response_id = f"resp_{call_id}"
     response = {"id": response_id, "object": "response", "created_at": at.timestamp(), "model": model}
-    response |= {"output": [{"type": "message", "content": [{"type": "output_text", "text": text}]}], "usage": usage}
+    response |= {"output": [{"type": "message", "content": [{"type": "output_text", "text": text}]}], holder: usage}
     row = {"call_id": call_id, "run_id": run, "step": step, "group_id": f"r{step}-{task}", "role": role}
     row |= {"model": model, "created_at": at.timestamp(), "request": {"input": text, "input_ids": [1, 2]}}
     row |= {"response": response}
     rates = MINI if kind == "mini" else LUNA[at.day >= 9]
-    cost: Decimal | None = _priced(tokens, rates)
+    cost: Decimal | None = used.priced(rates)
     source = "priced"
     tries: list[dict] = []
-    known: tuple | None = tokens
+    known: Usage | None = used
     if kind == "no_usage":
-        response["usage"], known, cost, source = None, None, None, "unknown"
+        response[holder], known, cost, source = None, None, None, "unknown"
     elif kind == "unpriced":
         cost, source = None, "unknown"
         usage["cost"] = 0.0
@@ -126,9 +149,12 @@ def _call(rng: random.Random, run: str, step: int, task: str, role: str, number:
     elif kind == "filler_time":
         row["created_at"] = response["created_at"] = 1.0
         # No price is in force at an unknown time but the one that always was.
-        cost = _priced(tokens, ("100", "50", "200"))
+        cost = used.priced(("100", "50", "200", "125"))
     elif kind == "retried":
-        tries = [row | {"response": None}, row | {"response": response | {"usage": _usage(rng, (7, 0, 7, 0))}}]
+        tries = [
+            row | {"response": None},
+            row | {"response": response | {"usage": {"input_tokens": 7, "output_tokens": 7}}},
+        ]
     elif kind == "retried_in_vain":
         tries, row = [row], row | {"response": None}
     elif kind == "by_response_id":
@@ -136,37 +162,70 @@ def _call(rng: random.Random, run: str, step: int, task: str, role: str, number:
         call_id = response_id
     elif kind == "blank_model":
         row["model"] = ""
+    elif kind == "written_twice":
+        tries = [row]
+    elif kind == "streamed":
+        # The API's own chunks, a line each, with the place in the run that a logger added. Usage is in the last.
+        chunk = {"id": response_id, "object": "chat.completion.chunk", "created": int(at.timestamp()), "model": model}
+        chunk |= {"run_id": run, "step": step, "role": role, "choices": [{"delta": {"content": text}}]}
+        tries, row = [chunk, chunk | {"usage": None}], chunk | {holder: usage}
+        call_id = response_id
     return Call(call_id, run, step, role, cost, source, known, row, tries)
 
 
 _KINDS = (
     ("full", 8), ("no_usage", 5), ("mini", 2), ("unpriced", 1), ("reported", 2), ("filler_time", 1), ("retried", 2),
     ("retried_in_vain", 1),
-    ("by_response_id", 1), ("blank_model", 1),
+    ("by_response_id", 1), ("blank_model", 1), ("written_twice", 1), ("streamed", 1),
 )  # fmt: skip
 
 
-def _priced(tokens: tuple[int, int, int, int], rates: tuple[str, str, str]) -> Decimal:
-    fresh, cached, output = (Decimal(rate) for rate in rates)
-    billed = (tokens[0] - tokens[1]) * fresh + tokens[1] * cached + tokens[2] * output
-    return billed / 1_000_000
+def _used(rng: random.Random) -> Usage:
+    """What a call used, in a provider's form that is drawn at random."""
+    form = rng.choice(("openai", "openai", "anthropic", "gemini", "deepseek", "thinking_outside"))
+    total, output = rng.randrange(500, 9000), rng.randrange(50, 900)
+    written = rng.choice([0, total // 4]) if form == "anthropic" else None
+    reasoning = None if form == "anthropic" else rng.choice([0, output // 3])
+    if form == "thinking_outside":
+        reasoning = output // 3
+    return Usage(form, total, rng.choice([0, total // 2]), written, output, reasoning)
 
 
-def _usage(rng: random.Random, tokens: tuple[int, int, int, int]) -> dict:
-    """A usage object in the keys of either API; a Responses object may hold the other's."""
-    names = rng.choice([("input", "output"), ("prompt", "completion")])
-    total = tokens[0] + tokens[2]
-    return {
-        f"{names[0]}_tokens": tokens[0],
-        f"{names[0]}_tokens_details": {"cached_tokens": tokens[1]},
-        f"{names[1]}_tokens": tokens[2],
-        f"{names[1]}_tokens_details": {"reasoning_tokens": tokens[3]},
-        "total_tokens": total,
+def _usage(used: Usage) -> tuple[str, dict]:
+    """The key that holds a usage object in its response, and the object as its provider writes it."""
+    reasoning = used.reasoning or 0
+    if used.form == "anthropic":
+        written = used.written or 0
+        return "usage", {
+            "input_tokens": used.input - used.cached - written,
+            "cache_read_input_tokens": used.cached,
+            "cache_creation_input_tokens": written,
+            "output_tokens": used.output,
+        }
+    if used.form == "gemini":
+        return "usageMetadata", {
+            "promptTokenCount": used.input,
+            "cachedContentTokenCount": used.cached,
+            "candidatesTokenCount": used.output - reasoning,
+            "thoughtsTokenCount": reasoning,
+            "totalTokenCount": used.input + used.output,
+        }
+    # A Responses object may hold the names of the other API.
+    names = ("input", "output") if used.input % 2 and used.form == "openai" else ("prompt", "completion")
+    usage = {
+        f"{names[0]}_tokens": used.input,
+        f"{names[1]}_tokens": used.output - (reasoning if used.form == "thinking_outside" else 0),
+        f"{names[1]}_tokens_details": {"reasoning_tokens": reasoning},
+        "total_tokens": used.input + used.output,
     }
+    if used.form == "deepseek":
+        cache = {"prompt_cache_hit_tokens": used.cached, "prompt_cache_miss_tokens": used.input - used.cached}
+        return "usage", usage | cache
+    return "usage", usage | {f"{names[0]}_tokens_details": {"cached_tokens": used.cached}}
 
 
 def standing(calls: list[Call]) -> Iterator[list]:
-    """The truth of each call: id, run, step, role, tokens, cost and where it is from."""
+    """The truth of each call: id, run, step, role, what it used, cost and where that is from."""
     for call in calls:
-        tokens = call.tokens or (None,) * 4
-        yield [call.call_id, call.run, call.step, call.role, *tokens, call.cost, call.source]
+        used = dataclasses.astuple(call.usage) if call.usage else (None,) * 6
+        yield [call.call_id, call.run, call.step, call.role, *used, call.cost, call.source]

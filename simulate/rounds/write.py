@@ -69,8 +69,9 @@ def write_shape(folder: Path, shape: Shape, seed: int, has_truth: bool = True) -
     header = ["capacity_before", "capacity_after", "reason"]
     write_csv(truth / "rounds_scheduler_events.csv", header, events)
     write_csv(truth / "rounds_saved_steps.csv", SAVED, saved)
-    header = ["call_id", "run_id", "step", "role", "input_tokens", "cached_input_tokens", "output_tokens"]
-    write_csv(truth / "teacher_calls.csv", [*header, "reasoning_tokens", "cost_usd", "cost_source"], standing(calls))
+    header = ["call_id", "run_id", "step", "role", "usage_form", "input_tokens", "cached_input_tokens"]
+    header += ["cache_write_tokens", "output_tokens", "reasoning_tokens", "cost_usd", "cost_source"]
+    write_csv(truth / "teacher_calls.csv", header, standing(calls))
     write_csv(truth / "teacher_spend.csv", ["step", "role", "cost_usd"], ledger)
 
 
@@ -163,4 +164,5 @@ def _declare(folder: Path, shape: Shape) -> None:
         ],
     )
     header = ["model_pattern", "valid_from", "input_usd_per_million", "cached_input_usd_per_million"]
-    write_csv(folder / "model_prices.csv", [*header, "output_usd_per_million", "source"], PRICES)
+    header += ["output_usd_per_million", "cache_write_usd_per_million", "source"]
+    write_csv(folder / "model_prices.csv", header, PRICES)

@@ -54,6 +54,7 @@ ancestors as (
     from logs
     inner join lineages on logs.cell = lineages.cell and logs.session_id = lineages.session_id
     inner join logs as earlier on lineages.cell = earlier.cell and lineages.ancestor_session_id = earlier.session_id
+    where logs.session_id <> earlier.session_id
     union
     -- A session that went on in another log, or a copy of its log.
     select

@@ -67,8 +67,8 @@ COMPARISONS = {
     "rounds_scheduler_events": "select capacity_before, capacity_after, reason from {scheduler_events}",
     "rounds_saved_steps": "select * from {saved_steps}",
     "teacher_calls": """
-        select call_id, run_id, step, role, input_tokens, cached_input_tokens, output_tokens, reasoning_tokens,
-            round(cost_usd, 12), cost_source
+        select call_id, run_id, step, role, usage_form, input_tokens, cached_input_tokens, cache_write_tokens,
+            output_tokens, reasoning_tokens, round(cost_usd, 12), cost_source
         from {teacher_calls}""",
 }
 """What is compared: the same query over the truth's file and over the mart."""
@@ -144,6 +144,8 @@ def test_findings_are_the_planted_ones(campaign: Campaign) -> None:
         ("diagnostic_run", "wb-installed-sim-1"),
         ("interrupted_attempt", "ropd-sim-wide step 5 attempt 1"),
         ("ledger_differs", "ropd-sim-wide step 3 rubric"),
+        ("policy_responses", "ropd-sim-wide"),
+        ("repeated_calls", "ropd-sim-wide"),
         ("retried_calls", "ropd-sim-wide"),
         ("saved_step_incomplete", "ropd-sim-wide step 7"),
         ("step_in_two_launches", "ropd-sim-wide step 5"),
