@@ -29,18 +29,14 @@ def _iso(moment: datetime) -> str:
 
 
 def _codex(cell: Cell) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """Running totals, each told twice. The first session's counter starts again on the way; the second was forked from
-    it and replays its head; a third took over from the second and starts at the first one's total, without its history.
-    """
+    """Running totals, each told twice. The second session was forked from the first and replays its head; a third took
+    over from the second and starts at the first one's total, without its history."""
     first, later = cell.sessions
-    forked, restarted, half = 5, 10, len(later) // 2
+    forked, half = 5, len(later) // 2
     ids = [f"{cell.name}-session-{number}" for number in (1, 2, 3)]
     totals = [0, 0, 0]
     records = [_session_meta(cell, first[0], {"id": ids[0]})]
-    for number, call in enumerate(first):
-        if number == restarted:
-            totals = [0, 0, 0]
-        records += _told_twice(cell, call, totals)
+    records += [record for call in first for record in _told_twice(cell, call, totals)]
     yield "rollout-1.jsonl", records
     inherited = totals
 

@@ -12,16 +12,19 @@ from pathlib import Path
 from simulate.rounds.plan import DIAGNOSTIC, RUN, TASKS, Shape, begins, write_lines
 
 PRICES: list[list[str | None]] = [
-    ["gpt-5.6-luna*", "2026-09-01", "1.25", "0.125", "10", "1.5625", "price list of September"],
-    ["gpt-5.6-luna*", "2026-09-09", "1", "0.1", "8", "1.25", "price list of 9 September"],
-    ["gpt-5.6-luna-mini*", "2026-09-01", "0.25", "0.025", "2", "0.3125", "price list of September"],
-    ["gpt-?.?-*", None, "100", "50", "200", "125", "an upper bound for models without a price"],
+    ["gpt-5.6-luna*", "2026-09-01", "1.25", "0.125", "10", "1.5625", None, None, None, "price list of September"],
+    ["gpt-5.6-luna*", "2026-09-09", "1", "0.1", "8", "1.25", None, None, None, "price list of 9 September"],
+    ["gpt-5.6-luna-mini*", "2026-09-01", "0.25", "0.025", "2", "0.3125", None, None, None, "price list of September"],
+    ["gpt-?.?-*", None, "100", "50", "200", "125", None, None, None, "an upper bound for models without a price"],
 ]
 """Rows of declared/model_prices.csv. The last is shorter than the others, so it never counts where they do."""
 LUNA = (("1.25", "0.125", "10", "1.5625"), ("1", "0.1", "8", "1.25"))
 MINI = ("0.25", "0.025", "2", "0.3125")
 OFF_STEP, OFF_ROLE = 3, "rubric"
 """Where the run's own ledger is a cent too high."""
+
+NESTED = 900
+"""Numbers from here on are of calls nested in judge_evaluations."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,7 @@ def write_teacher(folder: Path, shape: Shape, seed: int) -> tuple[list[Call], li
         if step % 50 == 0:
             _flush(folder, workers, step)
     _flush(folder, workers, shape.rounds)
-    nested = [_call(rng, RUN, 1, TASKS[0], "verifier", 900 + n, text) for n in range(2)]
+    nested = [_call(rng, RUN, 1, TASKS[0], "verifier", NESTED + n, text) for n in range(2)]
     judged = [{key: call.row[key] for key in ("call_id", "response", "model")} for call in nested]
     bare = {"id": "resp_policy", "model": "student", "usage": {"input_tokens": 9, "output_tokens": 9}}
     shared = {"run_id": RUN, "step": 1, "role": "verifier", "created_at": begins(1).timestamp()}
@@ -123,7 +126,8 @@ def _call(rng: random.Random, run: str, step: int, task: str, role: str, number:
     """One call in a shape drawn at random."""
     at = begins(step) + timedelta(minutes=1, seconds=number)
     call_id = f"{run}-{step}-{task}-{number}"
-    kind = "full" if role == "rubric" and step == OFF_STEP else rng.choices(*zip(*_KINDS, strict=True))[0]
+    is_plain = (role == "rubric" and step == OFF_STEP) or number >= NESTED
+    kind = "full" if is_plain else rng.choices(*zip(*_KINDS, strict=True))[0]
     model = {"mini": "gpt-5.6-luna-mini-2026", "unpriced": "teacher-alias"}.get(kind, "gpt-5.6-luna-2026-08-01")
     used = _used(rng)
     holder, usage = _usage(used)

@@ -164,5 +164,6 @@ def _declare(folder: Path, shape: Shape) -> None:
         ],
     )
     header = ["model_pattern", "valid_from", "input_usd_per_million", "cached_input_usd_per_million"]
-    header += ["output_usd_per_million", "cache_write_usd_per_million", "source"]
+    header += ["output_usd_per_million", "cache_write_usd_per_million", "cache_write_1h_usd_per_million"]
+    header += ["reasoning_usd_per_million", "service_tier", "source"]
     write_csv(folder / "model_prices.csv", header, PRICES)

@@ -41,17 +41,9 @@ def test_what_claude_printed_lands_without_an_hour(cell: Path, home: Path) -> No
     whole = ("claude_result", "s", "u1", None, 95, 1000, 20, 85, 5, 75)
     alone = ("claude_result", "s", "u2", None, 5, 1000, 20, 75, 5, 75)
     answer = ("claude_code", "s", "m1", None, 5, 1000, 20, 75, None, None)
-    assert sorted(landed(home, "driver_usage", COLUMNS), key=str) == sorted(
-        [
-            (1, *whole),
-            (2, *answer),
-            (3, *alone),
-            (2, *answer),
-            (3, *alone[:2], "u3", *alone[3:]),
-            (1, *alone[:2], "u4", *alone[3:]),
-        ],
-        key=str,
-    )
+    expected = [(1, *whole), (2, *answer), (3, *alone), (2, *answer)]
+    expected += [(line, *alone[:2], uuid, *alone[3:]) for line, uuid in ((3, "u3"), (1, "u4"))]
+    assert sorted(landed(home, "driver_usage", COLUMNS), key=str) == sorted(expected, key=str)
     assert landed(home, "quarantine", "locator") == []
 
 
