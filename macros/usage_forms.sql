@@ -1,7 +1,13 @@
 {#- How each provider defines its usage object, one entry a form; the first whose `known_by` holds is a call's form.
     `input` is all input, `cached` and the two kinds of `cache_write` are parts of it; `output` is all output, `reasoning`
     is a part of it. Null is not stated. `contradiction` holds where parts that must add up do not. A sum has a decimal
-    first, so that absurd counts do not overflow. Columns are those of `teacher_call_records`. -#}
+    first, so that absurd counts do not overflow. Columns are those of `teacher_call_records`.
+
+    OpenAI's form is also that of vLLM (docs.vllm.ai), Mistral (docs.mistral.ai/api), OpenRouter
+    (openrouter.ai/docs/use-cases/usage-accounting) and litellm (docs.litellm.ai/docs/completion/prompt_caching), which
+    counts an Anthropic cache's reads and writes into the prompt. xAI (docs.x.ai/docs/guides/reasoning) and Gemini's
+    OpenAI-compatible endpoint (ai.google.dev/gemini-api/docs/openai) leave thinking out of its completion:
+    stg_teacher__calls tells them by the total. -#}
 {% macro usage_forms() %}
   {%- do return([
     {
