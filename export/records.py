@@ -25,7 +25,6 @@ CANDIDATE_LABEL = ("line_number", "drop_reason", "is_diagnostic")
 CALL_LABEL = ("line_number", "judge_idx", "drop_reason", "is_diagnostic")
 """Columns of the marts in a file of labels, after `line`: the line in the file of records beside it, from 1.
 `line_number` is that of the file which was ingested."""
-CALL = ("call_id", "run_id", "step", "group_id", "role", "model", "cost_usd", "judge_idx")
 
 
 def record_bytes(warehouse: duckdb.DuckDBPyConnection, kind: str) -> list[tuple[str, int]]:
@@ -61,16 +60,17 @@ def _round_name(source_name: str, number: int | None, attempt: int | None) -> st
 
 
 def write_calls(warehouse: duckdb.DuckDBPyConnection, folder: Path, profile: str) -> None:
-    """`<run>/teacher_calls/<worker>/<file>.jsonl`: landed calls in their order, and beside each file their labels."""
+    """`<run>/teacher_calls/<worker>/<file>.jsonl`: landed lines in their order, and beside each file the labels of
+    their calls. A line that holds several is written once, for the run of its first."""
     paths = warehouse.execute("select distinct source_name, source from teacher_call_rows").fetchall()
     names = {source: _place_of(Path(path)) for source, path in paths}
+    path = ""
     with _Files(folder, CALL_LABEL) as files:
         for row, run, label in _labelled_rows(warehouse, "teacher_call_records", "teacher_call_rows", CALL_LABEL):
-            fields = {name: row[name] for name in CALL}
-            fields["created_at"] = row["created_at"] and row["created_at"].isoformat()
-            nested = {"request": row["request_json"], "response": row["response_json"], "row": row["row_json"]}
-            path = f"{file_stem(run)}/teacher_calls/{names[row['source_name']]}"
-            files.write(path, _line(fields, nested, row["other_json"], profile), label)
+            line = row["line_json"]
+            if line is not None:
+                path = f"{file_stem(run)}/teacher_calls/{names[row['source_name']]}"
+            files.write(path, line and _reduced(line, profile), label)
 
 
 def _place_of(path: Path) -> str:
@@ -156,12 +156,13 @@ class _Files:
     def __exit__(self, *_: object) -> None:
         self._open.close()
 
-    def write(self, path: str, line: str, label: tuple) -> None:
-        """Append a record and its label."""
+    def write(self, path: str, line: str | None, label: tuple) -> None:
+        """Append a record and its label; without a record another label of the last."""
         if path != self._path:
             self._go_to(path)
-        self._line_counts[path] += 1
-        self._records.write(line + "\n")
+        if line is not None:
+            self._line_counts[path] += 1
+            self._records.write(line + "\n")
         self._labels.writerow((self._line_counts[path], *label))
 
     def _go_to(self, path: str) -> None:
@@ -176,16 +177,6 @@ class _Files:
     def _append(self, path: str) -> TextIO:
         # closed with the pair
         return self._open.enter_context(open(self._folder / path, "a", encoding="utf-8", newline=""))
-
-
-def _line(fields: dict, nested: dict[str, str | None], rest: str | None, profile: str) -> str:
-    """A record as one line: its own fields, its nested values as they were landed, and its other fields."""
-    parts = [json.dumps(fields)[:-1]]
-    parts += [f", {json.dumps(key)}: {_reduced(text, profile) if text else 'null'}" for key, text in nested.items()]
-    others = _reduced(rest, profile) if rest else "{}"
-    if others != "{}":
-        parts.append(f", {others[1:-1]}")
-    return "".join(parts) + "}"
 
 
 def _reduced(text: str, profile: str) -> str:

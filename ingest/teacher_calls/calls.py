@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ingest.formats.json_lines import take_columns
-from ingest.formats.json_values import ARRAYS, OBJECTS, Fields, object_items, other_json
+from ingest.formats.json_values import ARRAYS, OBJECTS, Fields, object_items
 from ingest.formats.values import as_boolean, as_number, as_text, as_time
 from ingest.teacher_calls.usage import counts_tokens, usage_columns, usage_in
 
@@ -46,9 +46,9 @@ def calls_of(fields: Fields) -> Iterator[Fields]:
     if nested:
         yield from _judge_rows(fields, nested)
     elif JUDGED in fields or _is_policy_response(fields):
-        yield _call(fields, {}) | {"judge_idx": None, "row_json": None, "is_policy_response": True}
+        yield _call(fields, {}) | {"judge_idx": None, "is_policy_response": True}
     elif not CALL_KEYS.isdisjoint(fields) or _batch_message(fields):
-        yield _call(fields, {}) | {"judge_idx": None, "row_json": None}
+        yield _call(fields, {}) | {"judge_idx": None}
 
 
 def is_call(fields: Fields) -> bool:
@@ -82,11 +82,8 @@ def _is_policy_response(fields: Fields) -> bool:
 
 def _judge_rows(fields: Fields, nested: list[Fields]) -> Iterator[Fields]:
     place = take_columns(dict(fields), PLACE)
-    if all(isinstance(item, OBJECTS) and "response" in item for item in fields[JUDGED]):
-        del fields[JUDGED]
     for index, item in enumerate(nested):
-        row_json = other_json(fields) if index == 0 else None
-        yield _call(item, place) | {"judge_idx": index, "row_json": row_json}
+        yield _call(item, place) | {"judge_idx": index}
 
 
 def _find(fields: Fields) -> _Found:
@@ -138,12 +135,8 @@ def _call(fields: Fields, place: Fields) -> Fields:
     if row["cost_usd"] is None:
         costs = (as_number(fields.get(key)) for key in ("response_cost", "spend"))
         row["cost_usd"] = next((cost for cost in costs if cost is not None), None)
-    row |= {name: place.get(name) if value is None else value for name, value in take_columns(fields, PLACE).items()}
-    request = take_columns(fields, (("request_json", "request", "json"),))
-    if request["request_json"] is None:
-        request = take_columns(fields, (("request_json", "responses_create_params", "json"),))
-    row |= request | take_columns(fields, (("response_json", "response", "json"),))
-    return row | {"other_json": other_json(fields)}
+    own_place = take_columns(fields, PLACE)
+    return row | {name: place.get(name) if value is None else value for name, value in own_place.items()}
 
 
 def _asked_model(fields: Fields) -> str | None:

@@ -3,16 +3,5 @@ select
     source_name,
     line_number,
     judge_idx,
-    call_id,
-    run_id,
-    step,
-    group_id,
-    role,
-    model,
-    cost_usd,
-    created_at,
-    request_json,
-    response_json,
-    row_json,
-    other_json
+    line_json
 from {{ source('teacher', 'teacher_call_records') }}

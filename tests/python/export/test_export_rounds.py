@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.python.support.command import seamline
+from tests.python.support.command import query, seamline
 from tests.python.support.round_marts import round_marts
 
 WINDOWS = [("baseline", 36, 240, 24, True), ("primary", 80, 240, 60, True)]
@@ -108,6 +108,14 @@ def test_the_archive_gives_back_every_line_byte_for_byte(campaign: Path, archive
     assert lines_of(archive.rglob("rollout/*.jsonl")) == [line for line in upstream if line != cut]
     assert len(upstream) == 720 + 37 + 1 + 16 + 1
     assert "not_landed" not in json.loads((archive / "tables" / "schema.json").read_text())
+
+
+def test_the_archive_gives_back_every_call_byte_for_byte(campaign: Path, archive: Path) -> None:
+    found = campaign.parent.parent.glob("simulated*/card/rounds/**/teacher_calls/**/*.jsonl")
+    upstream = lines_of({path.resolve() for path in found})
+    assert lines_of(archive.rglob("teacher_calls/**/*.jsonl")) == upstream and len(upstream) > 1000
+    labels = [row for path in archive.rglob("teacher_calls/**/*.labels.csv") for row in rows(path)]
+    assert len(labels) == query(campaign, "select count(*) from teacher_call_rows")[0][0] >= len(upstream)
 
 
 def test_labels_lie_beside_the_records(archive: Path) -> None:

@@ -1,5 +1,5 @@
 -- Grain: one row per (record_kind, run_id).
--- About how many bytes the records of a run take as JSON lines: its texts, and 600 bytes a line for the rest.
+-- About how many bytes the records of a run take as JSON lines: its text, and 40 bytes for its label.
 with candidates as (
     select
         source_name,
@@ -13,12 +13,7 @@ calls as (
     select
         source_name,
         count(*) as record_count,
-        sum(
-            600 + (
-                coalesce(bit_length(request_json), 0) + coalesce(bit_length(response_json), 0)
-                + coalesce(bit_length(other_json), 0) + coalesce(bit_length(row_json), 0)
-            ) / 8
-        ) as size_bytes
+        sum(40 + coalesce(bit_length(line_json), 0) / 8) as size_bytes
     from {{ ref('teacher_call_records') }}
     group by source_name
 ),
