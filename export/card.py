@@ -37,7 +37,7 @@ def card(
     from huggingface_hub import DatasetCardData
 
     paths = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
-    tables = [path for path in paths if path.endswith(".csv")]
+    tables = [path for path in paths if path.endswith(".csv") and not path.startswith("records/")]
     rows = sum(row_counts.get(path, 0) for path in tables)
     shapes = configs(folder, tables)
     data = DatasetCardData(

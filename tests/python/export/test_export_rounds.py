@@ -118,6 +118,11 @@ def test_the_archive_gives_back_every_call_byte_for_byte(campaign: Path, archive
     assert len(labels) == query(campaign, "select count(*) from teacher_call_rows")[0][0] >= len(upstream)
 
 
+def test_the_viewer_shows_tables_and_no_labels(archive: Path) -> None:
+    front = (archive / "README.md").read_text().split("\n---\n")[0]
+    assert "tables/task_validity.csv" in front and "records" not in front
+
+
 def test_labels_lie_beside_the_records(archive: Path) -> None:
     kept = set()
     for path in archive.rglob("rollout/*.jsonl"):
