@@ -11,18 +11,26 @@ from ingest.teacher_calls.usage import counts_tokens, usage_columns, usage_in
 JUDGED = "judge_evaluations"
 """NeMo-Gym's key for its judge's calls. Beside it stands the policy's own response, which is no call of a teacher."""
 
-OWN = (("call_id", "call_id", "text"), ("model", "model", "text"), ("cost_usd", "cost_usd", "number"))
 PLACE = (
     ("run_id", "run_id", "text"),
     ("step", "step", "integer"),
     ("group_id", "group_id", "text"),
     ("role", "role", "text"),
 )
-_LITELLM_KEYS = {"response_cost", "spend"}
+_COST_KEYS = ("response_cost", "spend")
+_LITELLM_KEYS = set(_COST_KEYS)
 """litellm's StandardLoggingPayload and its spend log keep counts and cost on the record itself."""
+OWN = (
+    ("call_id", "call_id", "text"),
+    ("model", "model", "text"),
+    ("cost_usd", "cost_usd", "number"),
+    ("created_at", "created_at", "time"),
+    *PLACE,
+)
 CALL_KEYS = {"response", "usage", "call_id", JUDGED, "usageMetadata", "usage_metadata", "choices", "candidates"}
 CALL_KEYS |= _LITELLM_KEYS
 """A line with one of them is the record of a call, or of a rollout around one."""
+_MODEL_KEYS = ("model", "modelVersion", "model_version")
 _TIMES = ("timestamp", "startTime", "start_time")
 _RESPONSE_KEYS = {"object", "choices", "candidates", "output", "content", "created", "responseId", *_LITELLM_KEYS}
 """What the APIs' own objects hold: the `id` of a line with one of them names the response, not the line."""
@@ -107,8 +115,7 @@ def _metadata(fields: Fields) -> Fields:
 
 
 def _model_of(response: Fields) -> str | None:
-    names = (as_text(response.get(key)) for key in ("model", "modelVersion", "model_version"))
-    return next((name for name in names if name is not None), None)
+    return next((name for key in _MODEL_KEYS if key in response and (name := as_text(response[key])) is not None), None)
 
 
 def _call(fields: Fields, place: Fields) -> Fields:
@@ -129,14 +136,15 @@ def _call(fields: Fields, place: Fields) -> Fields:
     if "custom_id" in fields:  # how both OpenAI and Anthropic name the requests of a batch, which has prices of its own
         row["service_tier"] = "batch"
     row["is_cache_hit"] = as_boolean(fields.get("cache_hit"))
-    created = _first_time(fields, _TIMES)
-    row |= take_columns(fields, OWN) | take_columns(fields, (("created_at", "created_at", "time"),))
-    row["created_at"] = row["created_at"] or created
+    row |= take_columns(fields, OWN)
+    if row["created_at"] is None:
+        row["created_at"] = _first_time(fields, _TIMES)
     if row["cost_usd"] is None:
-        costs = (as_number(fields.get(key)) for key in ("response_cost", "spend"))
-        row["cost_usd"] = next((cost for cost in costs if cost is not None), None)
-    own_place = take_columns(fields, PLACE)
-    return row | {name: place.get(name) if value is None else value for name, value in own_place.items()}
+        row["cost_usd"] = next((as_number(fields[key]) for key in _COST_KEYS if key in fields), None)
+    for name, value in place.items():
+        if row[name] is None:
+            row[name] = value
+    return row
 
 
 def _asked_model(fields: Fields) -> str | None:
@@ -157,4 +165,4 @@ def _first_name(fields: Fields, keys: tuple[str, ...]) -> str | None:
 
 
 def _first_time(fields: Fields, keys: tuple[str, ...]) -> object:
-    return next((moment for key in keys if (moment := as_time(fields.get(key))) is not None), None)
+    return next((moment for key in keys if key in fields and (moment := as_time(fields[key])) is not None), None)
