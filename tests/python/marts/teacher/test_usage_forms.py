@@ -156,7 +156,7 @@ def test_each_form_by_its_own_definition(rows: list[dict], parts: tuple, micro_u
     "rows",
     [
         of(COMPATIBLE),
-        of(COMPATIBLE | {"completion_tokens_details": {"reasoning_tokens": 50}}),
+        of(COMPATIBLE | {"completion_tokens_details": {"reasoning_tokens": 30}}),
         of(COMPATIBLE | {"total_tokens": 120}, "gemini-3-pro"),
         of(GEMINI | {"totalTokenCount": 1600}, holder="usageMetadata"),
         of(DEEPSEEK | {"prompt_cache_miss_tokens": 51}),
