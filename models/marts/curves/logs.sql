@@ -28,10 +28,7 @@ kinds as (
         source_kind,
         row_number() over (
             partition by run_id, producer
-            order by
-                sum(row_count) desc,
-                case source_kind when 'log' then 1 when 'api' then 2 else 3 end asc,
-                source_kind asc
+            order by sum(row_count) desc, case when source_kind = 'log' then '' else source_kind end asc
         ) as preference
     from logs
     where run_id is not null

@@ -168,12 +168,10 @@ def test_arms_csv_is_the_mart(out, campaign):
 
 def test_a_diagnostic_run_is_in_no_count(out, campaign):
     told = "7 arms, stitched out of 11 runs, and beside them 1 diagnostic runs"
-    assert told in (out / "README.md").read_text() and told in (out / "INDEX.md").read_text()
-    header, *rows = read(out / "arms.csv")
-    assert {row[0] for row in rows if row[header.index("is_diagnostic")] == "true"} == {"probe"}
-    assert "| probe |" in (out / "INDEX.md").read_text() and "| diagnostic |" in (out / "INDEX.md").read_text()
+    readme, index = ((out / name).read_text() for name in ("README.md", "INDEX.md"))
+    assert told in readme and told in index and "| probe |" in index and "| diagnostic |" in index
+    assert query(campaign, "select arm from arms where is_diagnostic") == [("probe",)]
     counts = dict(query(campaign, "select thing, thing_count from campaign_counts"))
-    assert (counts["arms"], counts["runs"], counts["diagnostic_runs"]) == (7, 11, 1)
     assert query(campaign, "select count(*) from headline_steps where arm = 'probe'") == [(0,)]
     assert query(campaign, "select count(*) from run_rows") == [(counts["logged_rows"] + 1,)]
 
