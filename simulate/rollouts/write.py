@@ -47,11 +47,14 @@ def write(folder: Path, scale: str, seed: int) -> None:
     truth.write(folder / "truth")
     write_csv(
         folder / "declared" / "tokenizers.csv",
-        ["model_pattern", "tool_call_open_id", "tool_call_close_id", "end_of_turn_id", "source"],
+        ["model_pattern", "tool_call_open_id", "tool_call_close_id", "end_of_turn_id", "end_of_turn_token", "source"],
         [
-            ["*Qwen3.5*", QWEN_3_5.open_id, QWEN_3_5.close_id, QWEN_3_5.end_id, "round trip of the tokenizer"],
-            ["qwen3_5*", QWEN_3_5.open_id, QWEN_3_5.close_id, QWEN_3_5.end_id, "model_type of the same tokenizer"],
-            ["*Qwen3*", QWEN_3.open_id, QWEN_3.close_id, QWEN_3.end_id, "round trip of the tokenizer"],
+            [pattern, ids.open_id, ids.close_id, ids.end_id, "<|im_end|>", source]
+            for pattern, ids, source in (
+                ("*Qwen3.5*", QWEN_3_5, "round trip of the tokenizer"),
+                ("qwen3_5*", QWEN_3_5, "model_type of the same tokenizer"),
+                ("*Qwen3*", QWEN_3, "round trip of the tokenizer"),
+            )
         ],
     )
 

@@ -62,8 +62,9 @@ def page(html: str) -> Page:
 
 
 def test_every_arm_stands_in_the_headline_table(page, demo):
-    for arm, steps, runs in query(demo, "select arm, step_count, run_count from arms"):
-        assert re.search(rf"{re.escape(arm)} .*? {steps:,} .*? {runs:,} ", page.texts["arms"]), arm
+    for arm, steps, runs, is_diagnostic in query(demo, "select arm, step_count, run_count, is_diagnostic from arms"):
+        row = re.search(rf"{re.escape(arm)} .*? {steps:,} .*? {runs:,} ", page.texts["arms"])
+        assert (row is None) == is_diagnostic, arm
 
 
 def test_every_dropped_row_is_told_by_run_and_reason(html, demo):

@@ -122,12 +122,12 @@ def test_a_declared_tokenizer_makes_shards_be_read_again(home: Path, tmp_path: P
     assert landed(home, "rollout_records", "special_positions, special_ids") == [([2], [OPEN])]
     assert landed(home, "rollout_files", "special_token_ids") == [([248046, 248058, 248059],)]
     with open(home / "declared" / "tokenizers.csv", "a") as declared:
-        declared.write("*Other*,99,98,,its tokenizer.json\n")
+        declared.write("*Other*,99,98,,,its tokenizer.json\n")
     assert ingest(home, file).landed == 1
     assert landed(home, "rollout_records", "special_positions, special_ids") == [([1, 2], [99, OPEN])]
     assert ingest(home, file).landed == 0
     with open(home / "declared" / "tokenizers.csv", "a") as declared:
-        declared.write("*Wrong*,many,,,\n")
+        declared.write("*Wrong*,many,,,,\n")
     with pytest.raises(DeclaredError, match=r"tokenizers.csv, line \d, column 'tool_call_open_id': 'many'"):
         ingest(home, file)
 
