@@ -1,9 +1,7 @@
 """Reader of companions: folders or Hub repos that hold a cell's record or data (`<cell>-record`, `<cell>-data`)."""
 
-import os
 import re
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 _COMPANION = re.compile(r"(.+)-(record|data)")
@@ -18,20 +16,11 @@ def stem_of(name: str) -> str | None:
     return found[1] if found else None
 
 
-def contents_of(folder: Path) -> Contents:
-    """Every file of a companion on disk."""
-    for base, folders, files in os.walk(folder):
-        folders.sort()
-        for name in sorted(files):
-            path = os.path.join(base, name)
-            yield os.path.relpath(path, folder), os.stat(path, follow_symlinks=False).st_size
-
-
-def companion_rows(repo: str, folder: Path) -> dict[str, list[dict[str, Any]]]:
+def companion_rows(repo: str, contents: Contents) -> dict[str, list[dict[str, Any]]]:
     """Rows of hub_companions and companion_entries of a companion on disk, which has no type."""
     return {
         "hub_companions": [{"repo": repo, "repo_type": None, "source_kind": "folder"}],
-        "companion_entries": entry_rows(repo, None, contents_of(folder)),
+        "companion_entries": entry_rows(repo, None, contents),
     }
 
 

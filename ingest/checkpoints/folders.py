@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from homes.landing import Batches, TableBatch, quarantine
-from ingest.checkpoints.files import read_config, read_state
+from ingest.checkpoints.files import read_metadata
 from ingest.checkpoints.names import JSON_FILES, STATE_FILES
 from ingest.checkpoints.places import own_files
 from ingest.checkpoints.tensors import read_tensors
@@ -66,21 +66,16 @@ def all_files(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
 def _read_files(idx: int, folder: Path, names: list[str], root: Path, rows: Rows) -> Iterator[TableBatch]:
     """Add what the files of one folder say to `rows`; yields what can't be read."""
     for name in names:
-        place, table, read = folder / name, "checkpoint_configs", read_config
-        plain = name.removeprefix(f"{_VERL_CONFIGS}/")
-        if plain in STATE_FILES:
-            table, read = "checkpoint_states", read_state
-        elif plain not in JSON_FILES:
-            continue
-        if plain != name and plain in names:
+        place, plain = folder / name, name.removeprefix(f"{_VERL_CONFIGS}/")
+        if plain not in (*JSON_FILES, *STATE_FILES) or (plain != name and plain in names):
             continue
         try:
             raw = place.read_bytes()
         except OSError:  # a link to nowhere
             continue
-        row, problem = read(idx, plain, os.path.relpath(place, root), raw)
+        table, row, problem = read_metadata(idx, plain, os.path.relpath(place, root), raw)
         if plain == "tokenizer_config.json" and row.get("eos_token_ids") is None and row.get("eos_token"):
-            row["eos_token_ids"] = _added_token(folder / name, row["eos_token"])
+            row["eos_token_ids"] = _added_token(place.parent, row["eos_token"])
         rows[table].append(row)
         if problem:
             yield quarantine(*problem)
@@ -99,10 +94,10 @@ def _read_tensors(idx: int, name: str, place: Path, rows: Rows) -> str | None:
     return None
 
 
-def _added_token(beside: Path, token: str) -> list[int] | None:
-    """The id of a token in the added_tokens.json beside a tokenizer_config.json; null where that does not say."""
+def _added_token(folder: Path, token: str) -> list[int] | None:
+    """The id of a token in a folder's added_tokens.json; null where that does not say."""
     try:
-        found = as_integer(json_object((beside.parent / _ADDED_TOKENS).read_bytes()).get(token))
+        found = as_integer(json_object((folder / _ADDED_TOKENS).read_bytes()).get(token))
     except (OSError, Unreadable):
         return None
     return None if found is None else [found]

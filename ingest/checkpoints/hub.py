@@ -12,7 +12,7 @@ from homes.errors import SourceError
 from homes.landing import Batches, Source, quarantine
 from homes.names import file_stem, short_digest
 from ingest.checkpoints.companions import entry_rows, stem_of
-from ingest.checkpoints.files import read_config, read_state
+from ingest.checkpoints.files import read_metadata
 from ingest.checkpoints.names import JSON_FILES, STATE_FILES, is_checkpoint_file, is_part_name, step_of
 from ingest.formats.rows import rows_to_batches
 
@@ -133,9 +133,8 @@ def _add(
     )
     rows["checkpoint_files"] += [{"folder_idx": idx, "file_name": name} for name in held if is_part_name(name)]
     for name, raw in found:
-        table, read = ("states", read_state) if name in STATE_FILES else ("configs", read_config)
-        row, problem = read(idx, name, f"{folder}{name} on branch {branch}", raw)
-        rows[f"checkpoint_{table}"].append(row)
+        table, row, problem = read_metadata(idx, name, f"{folder}{name} on branch {branch}", raw)
+        rows[table].append(row)
         if problem:
             yield quarantine(*problem)
 

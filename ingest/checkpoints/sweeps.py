@@ -110,7 +110,8 @@ def read(source: Source, org: str | None, roots: tuple[Path, ...]) -> Batches:
     elif path.is_file():
         yield from read_list(path) if is_list(path) else read_manifest(path)
     elif is_companion(path):
-        yield from rows_to_batches(companion_rows(f"{org or path.parent.name}/{path.name}", path))
+        contents = ((name, stat.st_size) for name, stat in all_files(path))
+        yield from rows_to_batches(companion_rows(f"{org or path.parent.name}/{path.name}", contents))
     elif is_cell(path):
         yield from _read_cell(path, org or path.parent.name)
     else:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ingest.formats.json_values import Fields, json_object
+from ingest.formats.json_values import json_object, object_items
 from ingest.formats.values import Unreadable, as_integer, as_name
 
 _LONGEST_HEADER = 100_000_000
@@ -38,7 +38,7 @@ def read_tensors(folder_idx: int, file_name: str, path: Path) -> Iterator[dict[s
 
 
 def _tensor(handle: BinaryIO, base: int, size: int, name: str, told: Any) -> dict[str, Any]:
-    fields: Fields = told if isinstance(told, dict) else {}
+    fields = object_items(told)
     offsets, shape = fields.get("data_offsets"), fields.get("shape")
     numbers = [as_integer(n) for n in offsets] if isinstance(offsets, list) else []
     if len(numbers) != 2 or numbers[0] is None or numbers[1] is None or not 0 <= numbers[0] <= numbers[1]:

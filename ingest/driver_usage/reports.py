@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from ingest.formats.json_values import object_items
 from ingest.formats.values import Unreadable, as_name, as_time, checked_count, checked_time
 
 Record = dict[str, Any]
@@ -36,8 +37,8 @@ def token_report(record: Record, session: Session) -> Record | None:
     """The columns of one record's report, or None where it holds none. What a record says of its session is
     remembered. Raises Unreadable for a report that can't be read."""
     kind = record.get("type")
-    payload = _object(record.get("payload"))
-    message = _object(record.get("message"))
+    payload = object_items(record.get("payload"))
+    message = object_items(record.get("message"))
     if kind == "session_meta":
         _remember(record, payload, session)
         return None
@@ -72,19 +73,19 @@ def _remember(record: Record, meta: Record, session: Session) -> None:
 def _parents(meta: Record) -> Iterator[str]:
     spawn: Any = meta
     for name in ("source", "subagent", "thread_spawn"):
-        spawn = _object(spawn).get(name)
-    for holder in (meta, _object(spawn)):
+        spawn = object_items(spawn).get(name)
+    for holder in (meta, object_items(spawn)):
         for name in ("forked_from_id", "parent_thread_id"):
             if found := as_name(holder.get(name)):
                 yield found
 
 
 def _codex(record: Record, info: Any, session: Session) -> Record:
-    totals = _object(info).get("total_token_usage")
+    totals = object_items(info).get("total_token_usage")
     if not isinstance(totals, dict):
         raise Unreadable("a token_count without total_token_usage")
     counts = _counts(totals, _CODEX_KEYS)
-    last = _object(_object(info).get("last_token_usage"))
+    last = object_items(object_items(info).get("last_token_usage"))
     return {
         "usage_format": "codex",
         "session_id": session.session_id,
@@ -111,7 +112,9 @@ def _claude_code(record: Record, message: Record) -> Record:
 def _claude_result(record: Record, usage: Record) -> Record:
     """The result of `claude -p`: what all its models took (`modelUsage`, a running total of its process), and what its
     main agent took for this answer (`usage`)."""
-    models = [_counts(model, _MODEL_KEYS) for model in _object(record.get("modelUsage")).values() if _object(model)]
+    models = [
+        _counts(model, _MODEL_KEYS) for model in object_items(record.get("modelUsage")).values() if object_items(model)
+    ]
     main = _counts(usage, _CLAUDE_KEYS)
     sums = {name: _sum([model[name] for model in models]) for name in _COUNTS} if models else main
     return {
@@ -151,7 +154,3 @@ def _known_time(record: Record) -> datetime:
     if moment is None:
         raise Unreadable("a token report without a timestamp")
     return moment
-
-
-def _object(value: Any) -> Record:
-    return value if isinstance(value, dict) else {}

@@ -26,18 +26,18 @@ def read_objects(path: Path) -> Iterator[tuple[int, Fields | Unreadable]]:
 
     The fields are emptied before the next line is parsed: use or copy them at once.
     """
-    yield from ((number, fields) for number, fields, _ in read_objects_and_texts(path))
+    yield from ((number, fields) for number, fields, _ in read_objects_and_lines(path))
 
 
-def read_objects_and_texts(path: Path) -> Iterator[tuple[int, Fields | Unreadable, str]]:
-    """As `read_objects`, with the line's text, but for blanks around it; empty where it can't be read."""
+def read_objects_and_lines(path: Path) -> Iterator[tuple[int, Fields | Unreadable, bytes]]:
+    """As `read_objects`, with the line itself, but for blanks around it."""
     reader = JsonReader()
     for line, raw in text_lines(path):
-        fields = raw if isinstance(raw, Unreadable) else _object(reader, raw)
-        if isinstance(fields, Unreadable):
-            yield line.number, Unreadable(f"{fields}; the file ends inside this line") if line.is_cut else fields, ""
-        else:
-            yield line.number, fields, raw.decode("utf-8", "replace") if isinstance(raw, bytes) else ""
+        fields, raw = (raw, b"") if isinstance(raw, Unreadable) else (_object(reader, raw), raw)
+        if isinstance(fields, Unreadable) and line.is_cut:
+            fields = Unreadable(f"{fields}; the file ends inside this line")
+        yield line.number, fields, raw
+        if isinstance(fields, dict):
             fields.clear()
 
 

@@ -10,7 +10,7 @@ from homes.landing import Batches, Source
 from homes.names import storable
 from homes.paths import Home
 from ingest.formats.heads import head, is_blank, keys_in, may_hold
-from ingest.formats.json_lines import read_objects, read_objects_and_texts, take_columns
+from ingest.formats.json_lines import read_objects, read_objects_and_lines, take_columns
 from ingest.formats.json_values import Fields, object_items, other_json, parse_json
 from ingest.formats.rows import FieldCounts, Rows, quarantine_line
 from ingest.formats.values import Unreadable, as_number, as_time, path_number
@@ -152,7 +152,7 @@ def _read_candidates(path: Path, has_token_arrays: bool) -> Batches:
     yield from file.last_batches()
     seen = FieldCounts("candidates")
     candidates, costs = Rows("rounds_candidates"), Rows("rounds_candidate_costs")
-    for number, fields, text in read_objects_and_texts(path):
+    for number, fields, raw in read_objects_and_lines(path):
         if isinstance(fields, Unreadable):
             yield quarantine_line(number, fields)
             continue
@@ -164,7 +164,8 @@ def _read_candidates(path: Path, has_token_arrays: bool) -> Batches:
             seen.add(object_items(fields[key]), f"{key}.")
         for cost in _costs(fields, number):
             costs.add(cost)
-        candidates.add(_candidate(fields, number) | {"line_json": text if has_token_arrays else _reduced(fields, text)})
+        line = raw.decode("utf-8", "replace") if has_token_arrays else _reduced(fields, raw)
+        candidates.add(_candidate(fields, number) | {"line_json": line})
         yield from candidates.full_batches()
         yield from costs.full_batches()
     yield from candidates.last_batches()
@@ -189,10 +190,10 @@ def _candidate(fields: Fields, number: int) -> Fields:
     return row | {f"parent_{name}": value for name, value in take_columns(parent, RESULT).items()}
 
 
-def _reduced(fields: Fields, text: str) -> str:
+def _reduced(fields: Fields, raw: bytes) -> str:
     """A candidate's line without its token arrays; the line itself where it has none."""
     kept = {key: value for key, value in fields.items() if key not in TOKEN_ARRAYS}
-    return text if len(kept) == len(fields) else other_json(kept) or "{}"
+    return raw.decode("utf-8", "replace") if len(kept) == len(fields) else other_json(kept) or "{}"
 
 
 def _costs(fields: Fields, number: int) -> Iterator[Fields]:

@@ -5,7 +5,7 @@ from pathlib import Path
 from homes.landing import Batches, Source
 from homes.paths import Home
 from ingest.formats.heads import may_hold
-from ingest.formats.json_lines import read_objects, read_objects_and_texts, take_columns
+from ingest.formats.json_lines import read_objects, read_objects_and_lines, take_columns
 from ingest.formats.json_values import other_json
 from ingest.formats.rows import FieldCounts, Rows, quarantine_line
 from ingest.formats.values import Unreadable
@@ -87,14 +87,14 @@ def _read_ledger(path: Path) -> Batches:
 def _read_calls(path: Path) -> Batches:
     around = next((p.parent.name for p in path.parents if p.name == FOLDER), None)
     rows, seen = Rows("teacher_call_records"), FieldCounts("teacher_calls")
-    for number, fields, text in read_objects_and_texts(path):
+    for number, fields, raw in read_objects_and_lines(path):
         if isinstance(fields, Unreadable):
             yield quarantine_line(number, fields)
             continue
         seen.add(fields)
         found = list(calls_of(fields))
         for index, call in enumerate(found):
-            line = None if index else text
+            line = None if index else raw.decode("utf-8", "replace")
             rows.add(call | {"line_number": number, "run_in_path": around, "line_json": line})
         if not found:
             reason = "no `response`, `usage`, `call_id` or `judge_evaluations`; is this a call log?"

@@ -13,7 +13,7 @@ import duckdb
 import pyarrow as pa
 
 from homes.schema import tables
-from tests.python.support.command import ROOT
+from tests.python.support.command import ROOT, seamline
 
 _FOLDER = ROOT / "models" / "marts"
 MARTS = {path.stem: path.relative_to(_FOLDER).parts[0] for path in sorted(_FOLDER.rglob("*.sql"))}
@@ -30,8 +30,7 @@ def _compiled(variables: str) -> dict:
             "DBT_LOG_PATH": f"{scratch}/logs",
             "PYTHONPATH": str(ROOT),
         }
-        command = [sys.executable, "-m", "seamline", "init"]
-        subprocess.run(command, env=environment, check=True, capture_output=True, cwd=ROOT)
+        seamline("init", home=Path(scratch))
         command = [Path(sys.executable).parent / "dbt", "--quiet", "compile", "--select", "resource_type:model"]
         done = subprocess.run(
             [*command, "--vars", variables], env=environment, capture_output=True, text=True, cwd=ROOT
@@ -47,13 +46,7 @@ class Models:
     """
 
     def __init__(self, home: Path, marts: list[str], variables: dict | None = None):
-        subprocess.run(
-            [sys.executable, "-m", "seamline", "init"],
-            env=os.environ | {"SEAMLINE_HOME": str(home), "PYTHONPATH": str(ROOT)},
-            check=True,
-            capture_output=True,
-            cwd=ROOT,
-        )
+        seamline("init", home=home)
         manifest = _compiled(json.dumps(variables or {}))
         self._nodes = {n["name"]: n for n in manifest["nodes"].values() if n["resource_type"] == "model"}
         self._order: list[str] = []

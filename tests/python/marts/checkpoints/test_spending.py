@@ -2,9 +2,7 @@
 
 import pytest
 
-from tests.python.support.checkpoints.rows import Rows, at
-
-SPENT = "select source_name, line_number, spent_tokens, drop_reason from driver_spending order by 1, 2"
+from tests.python.support.checkpoints.rows import SPENT, Rows, at
 
 
 @pytest.fixture

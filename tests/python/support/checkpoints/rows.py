@@ -26,6 +26,9 @@ def checkpoint_models() -> Models:
         return Models(Path(home), marts)
 
 
+SPENT = "select source_name, line_number, spent_tokens, drop_reason from driver_spending order by 1, 2"
+
+
 class Rows:
     """Gathers rows of source tables. Times are hours after START; every cell folder is its own source."""
 
