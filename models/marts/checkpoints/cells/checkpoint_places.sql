@@ -18,11 +18,7 @@ recovered as (
         ) as step_name,
         row_number() over longest_first as match_rank
     from folders
-    inner join spares
-        on
-            {{ matches_glob('folders.stated_model_id', 'spares.repo') }}
-            or {{ matches_glob('folders.stated_model_id', "'*/' || spares.repo") }}
-            or {{ matches_glob('folders.repo', 'spares.repo') }}
+    inner join spares on {{ is_spare_of('folders', 'spares') }}
     where folders.source_kind <> 'sweep'
     window longest_first as (
         partition by folders.source_name, folders.folder_idx

@@ -10,19 +10,13 @@ baseline_names as (
     select distinct regexp_extract(model_id, '([^/]+)$', 1) as model_name from baselines
 ),
 
--- A bare folder is named by its path or by its last name.
 arms as (
     select
         folders.checkpoint_key,
         min(arm_repos.arm) as arm
     from {{ ref('checkpoint_places') }} as folders
     inner join {{ source('declared', 'arm_repos') }} as arm_repos
-        on
-            coalesce(folders.repo, folders.stated_model_id) = arm_repos.repo
-            or (
-                folders.source_kind = 'folder'
-                and arm_repos.repo = {{ name_after_slash('folders.stated_model_id') }}
-            )
+        on {{ is_arm_repo_of('folders', 'arm_repos') }}
     group by folders.checkpoint_key
 ),
 

@@ -75,12 +75,6 @@ select
     end as remedy
 from {{ source('declared', 'spare_repos') }} as spares
 left join {{ ref('checkpoint_places') }} as places
-    on
-        places.source_kind <> 'sweep'
-        and (
-            {{ matches_glob('places.stated_model_id', 'spares.repo') }}
-            or {{ matches_glob('places.stated_model_id', "'*/' || spares.repo") }}
-            or {{ matches_glob('places.repo', 'spares.repo') }}
-        )
+    on places.source_kind <> 'sweep' and {{ is_spare_of('places', 'spares') }}
 group by spares.repo
 having count(places.source_name) = 0

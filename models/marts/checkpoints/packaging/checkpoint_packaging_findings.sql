@@ -81,12 +81,6 @@ select
         else {{ findings_page('arm_repo_without_data') }}
     end as remedy
 from {{ source('declared', 'arm_repos') }} as arm_repos
-left join {{ ref('checkpoint_places') }} as folders
-    on
-        arm_repos.repo = coalesce(folders.repo, folders.stated_model_id)
-        or (
-            folders.source_kind = 'folder'
-            and arm_repos.repo = {{ name_after_slash('folders.stated_model_id') }}
-        )
+left join {{ ref('checkpoint_places') }} as folders on {{ is_arm_repo_of('folders', 'arm_repos') }}
 where folders.source_name is null
 group by arm_repos.repo
